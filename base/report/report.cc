@@ -35,6 +35,7 @@ std::string WriteUnsigned(const ReportValue& value, size_t most_text_bytes) {
     case ReportUnit::kBlank:
       return "";
     case ReportUnit::kText:
+      if (value.is_command) return EscapeForTerminal(value.text);
       return value.keeps_end ? ShortenPath(value.text, most_text_bytes)
                              : ShortenText(value.text, most_text_bytes);
     case ReportUnit::kBytes:
@@ -66,6 +67,12 @@ ReportValue TextValue(absl::string_view text) {
 ReportValue PathValue(absl::string_view path) {
   ReportValue value = TextValue(path);
   value.keeps_end = true;
+  return value;
+}
+
+ReportValue CommandValue(absl::string_view command) {
+  ReportValue value = TextValue(command);
+  value.is_command = true;
   return value;
 }
 
@@ -120,7 +127,9 @@ std::string WriteValue(const ReportValue& value, size_t most_text_bytes) {
 }
 
 std::string WriteExactValue(const ReportValue& value) {
-  if (value.unit != ReportUnit::kBytes) return WriteValue(value);
+  if (value.unit != ReportUnit::kBytes) {
+    return WriteValue(value, std::string::npos);
+  }
   return absl::StrCat(value.is_change && value.number > 0 ? "+" : "",
                       FormatBytes(value.number));
 }

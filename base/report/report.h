@@ -12,7 +12,8 @@
 //
 // A report is made once, and each format has a writer: report_text.h,
 // report_page.h, report_json.h and report_markdown.h. So a figure is the same
-// in each of them. compare_reports.h joins two reports.
+// in each of them. report_formats.h finds the writer of a name, and
+// compare_reports.h joins two reports.
 //
 // Thread-compatible; every struct owns its data. Memory: some 70 bytes per
 // cell, and the texts.
@@ -47,18 +48,22 @@ struct ReportValue {
   ReportUnit unit = ReportUnit::kNothing;
   int64_t number = 0;
   int64_t whole = 0;
-  std::string text;
+  std::string text = {};
   // True for a difference, which is written with its sign.
   bool is_change = false;
   // True for a text that loses its beginning when it is shortened, such as a
   // path.
   bool keeps_end = false;
+  // True for a command for a shell, which a terminal shows on lines of its own.
+  bool is_command = false;
 };
 
 // Each function makes a value of one unit. A path is a text that keeps its end.
-// A share of a `whole` of 0 is written as "-", and a change from 0 as "new".
+// No format shortens or breaks a command. A share of a `whole` of 0 is written
+// as "-", and a change from 0 as "new".
 ReportValue TextValue(absl::string_view text);
 ReportValue PathValue(absl::string_view path);
+ReportValue CommandValue(absl::string_view command);
 ReportValue BytesValue(int64_t bytes);
 ReportValue CountValue(int64_t count);
 ReportValue NumberValue(int64_t number);
@@ -76,7 +81,8 @@ std::string WriteValue(const ReportValue& value, size_t most_text_bytes = 400);
 std::string ShortenText(absl::string_view text, size_t most_bytes);
 std::string ShortenPath(absl::string_view path, size_t most_bytes);
 
-// Returns the same as WriteValue, with the exact figure after rounded bytes.
+// Returns the same as WriteValue, with the exact figure after rounded bytes. No
+// text is shortened.
 std::string WriteExactValue(const ReportValue& value);
 
 struct ReportFigure {
@@ -146,6 +152,10 @@ struct ReportTable {
   // True if the rows are parts of one whole, with their sizes in the first
   // column.
   bool is_breakdown = false;
+  // True if a terminal shows each row as a paragraph: the cells in their order,
+  // a colon before the last text, and below it a command. Blank lines stand
+  // between rows that end with a command.
+  bool is_list = false;
   std::vector<ComparedColumn> compared;
 };
 
@@ -156,12 +166,17 @@ struct ReportWarning {
 };
 
 struct Report {
+  std::string title;
   std::vector<ReportFigure> figures;
   std::vector<ReportWarning> warnings;
   std::vector<ReportTable> tables;
   // Sentences and facts about how it was measured.
   std::vector<std::string> remarks;
   std::vector<ReportFigure> facts;
+  // Reports of parts, which each format shows one after the other.
+  std::vector<Report> parts;
+  // The outcome in a sentence, which is the last line on a terminal.
+  std::string summary;
 };
 
 // Keeps the first `most` rows, and adds the others to the count and the sum of

@@ -88,9 +88,16 @@ Json ReportJson(const Report& report) {
   for (const ReportTable& each : report.tables) {
     tables[KeyOfName(each.heading)] = TableJson(each);
   }
-  return {{"warnings", std::move(warnings)},
-          {"figures", std::move(figures)},
-          {"tables", std::move(tables)}};
+  Json json;
+  if (!report.title.empty()) json["title"] = report.title;
+  json["warnings"] = std::move(warnings);
+  json["figures"] = std::move(figures);
+  json["tables"] = std::move(tables);
+  for (const Report& part : report.parts) {
+    json["parts"].push_back(ReportJson(part));
+  }
+  if (!report.summary.empty()) json["summary"] = report.summary;
+  return json;
 }
 
 }  // namespace footprint

@@ -9,6 +9,12 @@ namespace {
 constexpr size_t kMostRows = 20;
 constexpr size_t kMostCellBytes = 90;
 
+// Digits and units need no escapes.
+std::string WriteMarkdown(const ReportValue& value) {
+  const std::string text = WriteExactValue(value);
+  return value.unit == ReportUnit::kText ? EscapeForMarkdown(text) : text;
+}
+
 std::string FigureRows(const Report& report) {
   if (report.figures.empty()) return "";
   std::string text = "\n| figure | value | |\n|---|--:|---|\n";
@@ -17,10 +23,10 @@ std::string FigureRows(const Report& report) {
     for (const std::string& note : figure.notes) {
       absl::StrAppend(&meaning, meaning.empty() ? "" : "; ", note);
     }
-    absl::StrAppend(&text, "| ", figure.name, " | ",
-                    figure.value.is_known() ? WriteExactValue(figure.value)
-                                            : "not measured",
-                    " | ", EscapeForMarkdown(meaning), " |\n");
+    absl::StrAppend(
+        &text, "| ", EscapeForMarkdown(figure.name), " | ",
+        figure.value.is_known() ? WriteMarkdown(figure.value) : "not measured",
+        " | ", EscapeForMarkdown(meaning), " |\n");
   }
   return text;
 }
@@ -29,7 +35,7 @@ std::string Grid(const ReportTable& table) {
   if (table.rows.empty()) return "";
   std::string text = "\n|";
   for (const ReportColumn& column : table.columns) {
-    absl::StrAppend(&text, " ", column.name, " |");
+    absl::StrAppend(&text, " ", EscapeForMarkdown(column.name), " |");
   }
   absl::StrAppend(&text, "\n|");
   for (const ReportColumn& column : table.columns) {
@@ -40,7 +46,8 @@ std::string Grid(const ReportTable& table) {
     absl::StrAppend(&text, "|");
     for (const ReportValue& cell : row.cells) {
       absl::StrAppend(&text, " ",
-                      EscapeForMarkdown(WriteValue(cell, kMostCellBytes)),
+                      EscapeForMarkdown(WriteValue(
+                          cell, table.is_list ? text.npos : kMostCellBytes)),
                       " |");
     }
     absl::StrAppend(&text, "\n");
@@ -54,7 +61,7 @@ std::string Paragraph(const std::string& text) {
 
 std::string TableMarkdown(const ReportTable& table) {
   ReportTable shown = table;
-  KeepFirstRows(kMostRows, &shown);
+  if (!table.is_list) KeepFirstRows(kMostRows, &shown);
   return absl::StrCat(Paragraph(shown.lead), Grid(shown),
                       Paragraph(DescribeOtherRows(shown)),
                       Paragraph(shown.note));
@@ -62,8 +69,9 @@ std::string TableMarkdown(const ReportTable& table) {
 
 }  // namespace
 
-std::string ReportMarkdown(absl::string_view title, const Report& report) {
-  std::string text = absl::StrCat("## ", EscapeForMarkdown(title), "\n");
+std::string ReportMarkdown(const Report& report) {
+  std::string text = absl::StrCat("## ", EscapeForMarkdown(report.title), "\n",
+                                  Paragraph(report.summary));
   for (const ReportWarning& warning : report.warnings) {
     absl::StrAppend(&text, "\n> ", warning.is_note ? "" : "**Warning:** ",
                     EscapeForMarkdown(warning.text), "\n");
@@ -71,14 +79,18 @@ std::string ReportMarkdown(absl::string_view title, const Report& report) {
   absl::StrAppend(&text, FigureRows(report));
   bool is_first = true;
   for (const ReportTable& table : report.tables) {
+    const std::string heading = EscapeForMarkdown(table.heading);
     const std::string body = TableMarkdown(table);
     if (is_first) {
-      absl::StrAppend(&text, "\n### ", table.heading, "\n", body);
+      absl::StrAppend(&text, "\n### ", heading, "\n", body);
     } else {
-      absl::StrAppend(&text, "\n<details><summary>", table.heading,
-                      "</summary>\n", body, "\n</details>\n");
+      absl::StrAppend(&text, "\n<details><summary>", heading, "</summary>\n",
+                      body, "\n</details>\n");
     }
     is_first = false;
+  }
+  for (const Report& part : report.parts) {
+    absl::StrAppend(&text, "\n", ReportMarkdown(part));
   }
   return text;
 }

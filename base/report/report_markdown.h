@@ -2,24 +2,23 @@
 // summary of a job.
 //
 //   absl::Status status =
-//       WriteFile(summary_path, ReportMarkdown("Memory of train.py", report));
+//       WriteFile(summary_path, ReportMarkdown(report));
 //
-// The warnings come first, then the figures as a table, then each table of the
-// report with at most 20 rows, folded except the first; remarks and facts are
-// left out. Texts are escaped, but not headings and the names of figures and
-// columns. Pure; thread-safe. Memory: the text.
+// The title and the summary come first, then the warnings, the figures as a
+// table, then each table of the report with at most 20 rows unless it is a
+// list, folded except the first; remarks and facts are left out. Every text is
+// escaped. Pure; thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_BASE_REPORT_REPORT_MARKDOWN_H_
 #define FOOTPRINT_BASE_REPORT_REPORT_MARKDOWN_H_
 
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "footprint/base/report/report.h"
 
 namespace footprint {
 
-std::string ReportMarkdown(absl::string_view title, const Report& report);
+std::string ReportMarkdown(const Report& report);
 
 }  // namespace footprint
 

@@ -12,7 +12,6 @@ namespace footprint {
 namespace {
 
 constexpr size_t kMostCellBytes = 90;
-constexpr size_t kMostFactBytes = 400;
 
 std::string Capitalized(std::string text) {
   if (!text.empty()) {
@@ -71,7 +70,8 @@ PageTable MakeGrid(const ReportTable& table) {
           cell += "\u00a0\u00a0";
         }
       }
-      cell += WriteValue(row.cells[i], kMostCellBytes);
+      cell += WriteValue(row.cells[i],
+                         table.is_list ? std::string::npos : kMostCellBytes);
       if (!table.columns[i].is_below_previous) {
         cells.push_back(std::move(cell));
       } else if (!cell.empty()) {
@@ -81,6 +81,26 @@ PageTable MakeGrid(const ReportTable& table) {
     grid.rows.push_back(std::move(cells));
   }
   return grid;
+}
+
+// Adds a table of names and values.
+void AddFacts(const std::string& caption,
+              const std::vector<ReportFigure>& facts, PageContent* page) {
+  if (facts.empty()) return;
+  PageTable table;
+  table.caption = caption;
+  table.header = {"", ""};
+  table.text_columns = 2;
+  table.wraps_text = true;
+  for (const ReportFigure& fact : facts) {
+    std::string text = WriteExactValue(fact.value);
+    if (!fact.detail.empty()) absl::StrAppend(&text, ", ", fact.detail);
+    for (const std::string& note : fact.notes) {
+      absl::StrAppend(&text, "\n", note);
+    }
+    table.rows.push_back({fact.name, std::move(text)});
+  }
+  page->AddTable(table);
 }
 
 // Adds a bar of the largest parts; the table has all of them.
@@ -115,7 +135,27 @@ void AddBar(const ReportTable& table, PageContent* page) {
   if (!chart.series.empty()) page->AddStackedBars(chart);
 }
 
+void AddReport(const Report& report, Page* page) {
+  constexpr size_t kMostRows = 200;
+  AddWarnings(report, page);
+  AddFigures(report, page);
+  for (const ReportTable& table : report.tables) {
+    AddTable(table, kMostRows, page);
+  }
+  AddRemarks(report, page);
+  for (const Report& part : report.parts) {
+    page->AddSection(part.title);
+    AddReport(part, page);
+  }
+}
+
 }  // namespace
+
+std::string ReportPage(const Report& report) {
+  Page page(report.title, Sentence(report.summary));
+  AddReport(report, &page);
+  return page.Html();
+}
 
 void AddWarnings(const Report& report, PageContent* page) {
   std::vector<std::string> warnings;
@@ -127,19 +167,25 @@ void AddWarnings(const Report& report, PageContent* page) {
 
 void AddFigures(const Report& report, PageContent* page) {
   std::vector<PageFigure> figures;
+  std::vector<ReportFigure> texts;
   for (const ReportFigure& figure : report.figures) {
+    if (figure.value.unit == ReportUnit::kText) {
+      texts.push_back(figure);
+      continue;
+    }
     figures.push_back(
         {Capitalized(figure.name),
          figure.value.is_known() ? WriteValue(figure.value) : "not measured",
          DescribeMeaning(figure)});
   }
-  page->AddFigures(figures);
+  if (!figures.empty()) page->AddFigures(figures);
+  AddFacts("", texts, page);
 }
 
 void AddTable(const ReportTable& table, size_t most_rows, PageContent* page) {
   ReportTable shown = table;
   KeepFirstRows(most_rows, &shown);
-  page->AddHeading(shown.heading);
+  if (!shown.heading.empty()) page->AddHeading(shown.heading);
   if (shown.is_breakdown) AddBar(shown, page);
   if (shown.rows.empty()) {
     if (!shown.lead.empty()) page->AddParagraph(Sentence(shown.lead));
@@ -157,16 +203,7 @@ void AddRemarks(const Report& report, PageContent* page) {
   for (const std::string& remark : report.remarks) {
     page->AddParagraph(Sentence(remark));
   }
-  if (report.facts.empty()) return;
-  PageTable table;
-  table.caption = "The run";
-  table.header = {"", ""};
-  table.text_columns = 2;
-  table.wraps_text = true;
-  for (const ReportFigure& fact : report.facts) {
-    table.rows.push_back({fact.name, WriteValue(fact.value, kMostFactBytes)});
-  }
-  page->AddTable(table);
+  AddFacts("The run", report.facts, page);
 }
 
 }  // namespace footprint

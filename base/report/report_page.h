@@ -1,10 +1,8 @@
-// Adds a report to a page, part by part.
+// Writes a report as a page, or adds its parts to one.
 //
 //   Page page("Memory of train.py", "");
 //   AddWarnings(report, &page);
-//   AddFigures(report, &page);
-//   for (const ReportTable& table : report.tables) AddTable(table, 40, &page);
-//   AddRemarks(report, &page);
+//   AddTable(report.tables[0], 40, &page);
 //
 // A part without content adds nothing. Pure; thread-safe. Memory: the added
 // text.
@@ -13,16 +11,21 @@
 #define FOOTPRINT_BASE_REPORT_REPORT_PAGE_H_
 
 #include <cstddef>
+#include <string>
 
 #include "footprint/base/page/page.h"
 #include "footprint/base/report/report.h"
 
 namespace footprint {
 
+// Returns a page of all that the report has, with at most 200 rows of a table.
+std::string ReportPage(const Report& report);
+
 void AddWarnings(const Report& report, PageContent* page);
 
 // Adds a card per figure: the name, the rounded value or "not measured", and
-// below them the exact bytes, the detail and the notes.
+// below them the exact bytes, the detail and the notes. Figures that are texts
+// are rows of a table.
 void AddFigures(const Report& report, PageContent* page);
 
 // Adds a heading, a bar if the table is a breakdown, at most `most_rows` rows,

@@ -1,15 +1,18 @@
-// Tests of report_text.h, report_page.h, report_json.h and report_markdown.h,
-// with one report. //profiling/memprof:one_report_test tests that a run's
-// figures are the same in all of them.
+// Tests of report_text.h, report_page.h, report_json.h, report_markdown.h and
+// report_formats.h, with one report. //profiling/memprof:one_report_test tests
+// that a run's figures are the same in all of them.
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "footprint/base/page/page.h"
 #include "footprint/base/report/report.h"
+#include "footprint/base/report/report_formats.h"
 #include "footprint/base/report/report_json.h"
 #include "footprint/base/report/report_markdown.h"
 #include "footprint/base/report/report_page.h"
 #include "footprint/base/report/report_text.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -168,17 +171,112 @@ TEST(ReportWritersTest, JsonHasExactValuesAndNamesOnce) {
 TEST(ReportWritersTest, MarkdownEscapesNamesAndFoldsTables) {
   Report report = ExampleReport();
   report.tables.push_back(report.tables[0]);
-  const std::string text = ReportMarkdown("Memory of a|b", report);
+  report.title = "Memory of a|b";
+  report.figures[0].name = "peak|heap";
+  report.tables[0].columns[0].name = "<peak>";
+  const std::string text = ReportMarkdown(report);
   EXPECT_THAT(text, HasSubstr("## Memory of a\\|b\n"));
   EXPECT_THAT(text, HasSubstr("> **Warning:** something is missing\n"));
   EXPECT_THAT(text,
-              HasSubstr("| peak heap | 1.50 KiB (1,536 B) | after 1.000 s; "
+              HasSubstr("| peak\\|heap | 1.50 KiB (1,536 B) | after 1.000 s; "
                         "in process 7; half of it its own |\n"));
-  EXPECT_THAT(text, HasSubstr("| peak | calls | share | share | stage |\n"
-                              "|--:|--:|--:|--:|---|\n"
-                              "| 2.00 KiB | 1,000 | 50.0 % | - | "
-                              "fit\\|&lt;b&gt; |\n"));
-  EXPECT_THAT(text, HasSubstr("<details><summary>"));
+  EXPECT_THAT(text,
+              HasSubstr("| &lt;peak&gt; | calls | share | share | stage |\n"
+                        "|--:|--:|--:|--:|---|\n"
+                        "| 2.00 KiB | 1,000 | 50.0 % | - | "
+                        "fit\\|&lt;b&gt; |\n"));
+  EXPECT_THAT(text, HasSubstr("### Stages &lt;all&gt;\n"));
+  EXPECT_THAT(text, HasSubstr("<details><summary>Stages &lt;all&gt;<"));
+}
+
+// A report of two parts, the second with a list.
+Report ReportOfParts() {
+  Report report;
+  report.title = "Findings of a|b";
+  report.summary = "found 2 loose";
+  report.parts = {ExampleReport(), Report()};
+  report.parts[0].title = "The run";
+  Report& part = report.parts[1];
+  part.title = "The gates";
+  part.figures = {{"reason", TextValue(std::string(500, 'x'))},
+                  {"accept", CommandValue("bazel run //a:b -- --only=//c:d"),
+                   "the value becomes the limit by"}};
+  ReportTable table;
+  table.heading = "Findings";
+  table.is_list = true;
+  table.columns = {
+      {"kind"}, {"bytes", ReportUnit::kBytes}, {"text"}, {"command"}};
+  table.rows = {{{TextValue("loose"), BytesValue(2048),
+                  TextValue("far above the limit\nin t:4"),
+                  CommandValue("bazel run //a:b -- --all")}},
+                {{TextValue("loose"), BytesValue(1),
+                  TextValue(std::string(500, 'y')), CommandValue("")}}};
+  part.tables = {table};
+  return report;
+}
+
+TEST(ReportWritersTest, AWholeReportFitsTheTerminal) {
+  Report report = ReportOfParts();
+  report.parts[1].figures.erase(report.parts[1].figures.begin());
+  report.parts[1].tables[0].rows.pop_back();
+  report.parts.erase(report.parts.begin());
+  ReportTextOptions options;
+  options.width = 40;
+  const std::string text =
+      "Findings of a|b\n"
+      "\n"
+      "The gates\n"
+      "accept     the value becomes the limit\n"
+      "           by\n"
+      "           bazel run //a:b -- \\\n"
+      "               --only=//c:d\n"
+      "\n"
+      "loose 2.00 KiB (2,048 B): far above the\n"
+      "    limit\n"
+      "    in t:4\n"
+      "    bazel run //a:b -- --all\n"
+      "\n"
+      "found 2 loose\n";
+  EXPECT_EQ(ReportText(report, options), text);
+  options.has_colour = true;
+  const std::string coloured = ReportText(report, options);
+  EXPECT_THAT(coloured, HasSubstr("\x1b[1mThe gates\n\x1b[0m"));
+}
+
+TEST(ReportWritersTest, EachFormatHasEveryPart) {
+  const Report report = ReportOfParts();
+  for (const char* const format : {"text", "json", "markdown", "html"}) {
+    ASSERT_THAT(CheckReportWriter(format), IsOk());
+    const std::string text = WriteReportAs(format, report, {2000});
+    for (const char* const word :
+         {"Findings of a", "The run", "The gates", "epoch", "found 2 loose",
+          "loose", "2.00 KiB", "2048", "far above the limit",
+          "bazel run //a:b -- --only=//c:d", "bazel run //a:b -- --all"}) {
+      const std::string shown =
+          std::string(word) == "found 2 loose" && std::string(format) == "html"
+              ? "Found 2 loose."
+              : word;
+      if (shown == "2.00 KiB" && std::string(format) == "json") continue;
+      if (shown == "2048" && std::string(format) != "json") continue;
+      EXPECT_THAT(text, HasSubstr(shown)) << format;
+    }
+    // No format shortens the texts of a list, or a figure that is a text.
+    EXPECT_THAT(text, HasSubstr(std::string(500, 'y'))) << format;
+    EXPECT_THAT(text, HasSubstr(std::string(500, 'x'))) << format;
+  }
+  const auto json =
+      nlohmann::ordered_json::parse(WriteReportAs("json", report));
+  EXPECT_EQ(json["title"], "Findings of a|b");
+  EXPECT_EQ(json["parts"][1]["tables"]["findings"]["rows"][0]["bytes_bytes"],
+            2048);
+  EXPECT_EQ(json["summary"], "found 2 loose");
+}
+
+TEST(ReportWritersTest, AnUnknownFormatIsRefusedWithTheList) {
+  EXPECT_THAT(CheckReportWriter("yaml\x1b"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--format=yaml\\x1b is not one of: text, json, "
+                       "markdown, html"));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/text/report_escape.h"
-#include "footprint/gates/explaining/diff_text.h"
+#include "footprint/gates/explaining/diff_report.h"
 #include "footprint/gates/explaining/growth_reasons.h"
 #include "footprint/gates/judge/decision.h"
 #include "footprint/gates/judge/environment_difference.h"

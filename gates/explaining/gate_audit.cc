@@ -59,8 +59,9 @@ class Audit {
   }
 
  private:
-  void Add(Kind kind, const std::string& location, const std::string& message) {
-    findings_.push_back({kind, location, message});
+  void Add(Kind kind, const std::string& location, const std::string& message,
+           const std::string& command = "") {
+    findings_.push_back({kind, location, message, command});
   }
 
   // If nothing was judged, the reason is a finding. Otherwise the audit would
@@ -84,13 +85,14 @@ class Audit {
       for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
         const auto key = std::make_pair(profile.label(), benchmark.name());
         if (guarded.count(key) > 0) continue;
-        const std::string way_out =
-            judged.count(key) > 0
-                ? "only rules that do not block judge it; make one a BLOCK"
-                : absl::StrCat("no rule judges it; add one with: ",
-                               command_.ToAdd(key.first, key.second));
-        Add(Kind::kUnguarded, absl::StrCat(key.first, " ", key.second),
-            way_out);
+        const std::string name = absl::StrCat(key.first, " ", key.second);
+        if (judged.count(key) > 0) {
+          Add(Kind::kUnguarded, name,
+              "only rules that do not block judge it; make one a BLOCK");
+        } else {
+          Add(Kind::kUnguarded, name, "no rule judges it; add one with:",
+              command_.ToAdd(key.first, key.second));
+        }
       }
     }
   }
@@ -167,15 +169,16 @@ class Audit {
     if (static_cast<double>(limit) < allowed + 1) return;
     const Selector& selector = threshold.selector();
     Add(Kind::kLoose, source.DescribeLocation(number),
-        absl::StrCat(
-            "max ", FormatMetricValue(threshold.metric(), limit),
-            *highest > 0 ? absl::StrFormat(" is %.1f %% above",
+        absl::StrCat("max ", FormatMetricValue(threshold.metric(), limit),
+                     *highest > 0
+                         ? absl::StrFormat(" is %.1f %% above",
                                            PercentAbove(limit, *highest))
                          : std::string(" is above"),
-            " the highest it judges, ",
-            FormatMetricValue(threshold.metric(), *highest), "; ",
-            is_stated ? "its file states " : "you asked for ",
-            HeadroomText(headroom), "; tighten it with: ",
+                     " the highest it judges, ",
+                     FormatMetricValue(threshold.metric(), *highest), "; ",
+                     is_stated ? "its file states " : "you asked for ",
+                     HeadroomText(headroom), "; tighten it with:"),
+        absl::StrCat(
             command_.ToAccept(selector.label(), selector.benchmark(), false),
             is_stated ? ""
                       : absl::StrCat(" --headroom=", HeadroomFlag(headroom))));
@@ -203,11 +206,11 @@ class Audit {
     const HistoryEntry& last = threshold.history(threshold.history_size() - 1);
     if (last.expires().empty() || last.expires() >= options_.today) return;
     Add(Kind::kExpired, source.DescribeLocation(number),
-        absl::StrCat(
-            "was raised until ", last.expires(), " for \"", last.reason(),
-            "\"; lower it, or give a new day, with a reason: ",
-            command_.ToAccept(threshold.selector().label(),
-                              threshold.selector().benchmark(), true)));
+        absl::StrCat("was raised until ", last.expires(), " for \"",
+                     last.reason(),
+                     "\"; lower it, or give a new day, with a reason:"),
+        command_.ToAccept(threshold.selector().label(),
+                          threshold.selector().benchmark(), true));
   }
 
   void FindDrift(const ThresholdSource& source, int number) {
@@ -234,8 +237,9 @@ class Audit {
               absl::StrFormat(", %+.1f %% in ", PercentAbove(limit, anchor)),
               threshold.history_size(),
               threshold.history_size() == 1 ? " entry" : " entries",
-              "; explain it with: bazel run ", GateTarget("explain"), " -- ",
-              source.DescribeLocation(number)));
+              "; explain it with:"),
+          absl::StrCat("bazel run ", GateTarget("explain"), " -- ",
+                       source.DescribeLocation(number)));
       return;
     }
   }

@@ -53,7 +53,8 @@ std::vector<std::string> Audit(const std::vector<ThresholdSource>& sources,
   for (const AuditFinding& finding :
        AuditGates(input, Judge(input, EvaluationOptions()), options)) {
     found.push_back(absl::StrCat(FindingWord(finding.kind), " ",
-                                 finding.location, ": ", finding.message));
+                                 finding.location, ": ", finding.message, " ",
+                                 finding.command));
   }
   return found;
 }

@@ -4,7 +4,7 @@
 //   absl::StatusOr<std::vector<GateExplanation>> gates =
 //       ExplainGates(input, verdict, options);
 //   if (!gates.ok()) return gates.status();  // the name matches no rule
-//   std::cout << WriteExplanationText(*gates, text_options);
+//   std::cout << ReportText(MakeExplanationReport(*gates));
 //
 // Pure function, thread-safe; the result copies what it names. Memory: the
 // benchmarks of the explained rules. Time: linear in the input.

@@ -15,7 +15,7 @@
 #include "footprint/base/page/stacked_bars.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/gates/commands/gate_targets.h"
-#include "footprint/gates/explaining/explanation_text.h"
+#include "footprint/gates/explaining/explanation_report.h"
 #include "footprint/gates/explaining/limit_histories.h"
 #include "footprint/gates/explaining/phase_charts.h"
 #include "footprint/gates/explaining/scaling_charts.h"

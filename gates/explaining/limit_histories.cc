@@ -11,7 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "footprint/base/page/line_chart.h"
 #include "footprint/base/text/format_bytes.h"
-#include "footprint/gates/explaining/explanation_text.h"
+#include "footprint/gates/explaining/explanation_report.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/judge/threshold_numbers.h"

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
@@ -11,8 +12,9 @@
 #include "absl/time/civil_time.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "footprint/base/report/report_formats.h"
 #include "footprint/gates/commands/gate_targets.h"
-#include "footprint/gates/explaining/audit_text.h"
+#include "footprint/gates/explaining/audit_report.h"
 #include "footprint/gates/explaining/gate_audit.h"
 #include "footprint/gates/explaining/unnamed_files.h"
 #include "footprint/gates/programs/command_flags.h"
@@ -46,9 +48,10 @@ It reports
 Flags
   --headroom=HOW      the headroom of files that state none: exact, 10% or
                       4096 (bytes)
-  --drift=PERCENT     how far a limit may lie above its first value (default: 10%)
+  --drift=PERCENT     how far a limit may lie above its first value
+                      (default: 10%)
   --today=DAY         judge as on this day, such as 2026-12-31
-  --format=text|json  the format of the report (default: text)
+  --format=FORMAT     text (the default), json, markdown or html
   --output=FILE       the file to write (default: standard output)
   --help              print this text
 
@@ -84,13 +87,14 @@ absl::StatusOr<std::vector<AuditFinding>> UnnamedFindings() {
                               "in a memory_gate_test or memory_gate_suite"
                             : "no BUILD file names this file, so no gate "
                               "judges by it; name it "
-                              "in a gate's thresholds, or remove it"});
+                              "in a gate's thresholds, or remove it",
+                        /*command=*/""});
   }
   return findings;
 }
 
 int Audit(const CommandFlags& flags, const AuditOptions& options,
-          bool is_json) {
+          const std::string& format) {
   const absl::StatusOr<JudgedSuite> suite = JudgeSuite(flags);
   if (!suite.ok()) return Complain(kProgram, suite.status().message());
   std::vector<AuditFinding> findings =
@@ -99,10 +103,10 @@ int Audit(const CommandFlags& flags, const AuditOptions& options,
   if (!unnamed.ok()) return Complain(kProgram, unnamed.status().message());
   findings.insert(findings.end(), unnamed->begin(), unnamed->end());
   const std::string output = flags.Value("output", "");
-  return FinishProgram(kProgram,
-                       is_json ? WriteAuditJson(findings)
-                               : WriteAuditText(findings, OptionsFor(output)),
-                       output, findings.empty() ? 0 : 1);
+  return FinishProgram(
+      kProgram,
+      WriteReportAs(format, MakeAuditReport(findings), OptionsFor(output)),
+      output, findings.empty() ? 0 : 1);
 }
 
 int Main(const std::vector<std::string>& arguments) {
@@ -111,8 +115,9 @@ int Main(const std::vector<std::string>& arguments) {
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help"))
     return FinishProgram(kProgram, NameGateTargets(kHelp), "", 0);
-  const absl::StatusOr<bool> is_json = IsJsonWanted(*flags);
-  if (!is_json.ok()) return Complain(kProgram, is_json.status().message());
+  const std::string format = flags->Value("format", "text");
+  const absl::Status known = CheckReportWriter(format);
+  if (!known.ok()) return Complain(kProgram, known.message());
   AuditOptions options;
   options.update_target = SuiteEvaluationOptions(*flags).update_target;
   options.today = flags->Value(
@@ -131,7 +136,7 @@ int Main(const std::vector<std::string>& arguments) {
     if (!headroom.ok()) return Complain(kProgram, headroom.status().message());
     options.headroom = *headroom;
   }
-  return Audit(*flags, options, *is_json);
+  return Audit(*flags, options, format);
 }
 
 }  // namespace

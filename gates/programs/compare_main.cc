@@ -11,10 +11,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/report/report_formats.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/explaining/base_comparison.h"
-#include "footprint/gates/explaining/comparison_text.h"
+#include "footprint/gates/explaining/comparison_report.h"
 #include "footprint/gates/explaining/profile_folder.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/programs/base_profiles.h"
@@ -55,8 +56,8 @@ Flags
                            the most particular one counts (default: no growth)
   --only=GLOB              compare only deployments whose label matches
   --renamed=OLD=NEW        the label OLD of the base is called NEW in the change
-  --format=FORMAT          text, markdown, json, or a format of //gates:check such
-                           as sarif, junit, github or gitlab (default: text)
+  --format=FORMAT          text, json, markdown, html, or a format of //gates:check
+                           such as sarif, junit, github or gitlab (default: text)
   --output=FILE            the file to write (default: standard output)
   --write=FORMAT:FILE      also write this format to the file; may be repeated
   --worktree=FOLDER        the folder in which the revision is built; it is kept,
@@ -144,20 +145,15 @@ absl::StatusOr<BaseComparison> Compare(const CommandFlags& flags) {
 
 // Returns an error if no format of a verdict has this name.
 absl::Status CheckFormat(absl::string_view format) {
-  return FindReportFormat(format).status();
+  return CheckReportWriter(format).ok() ? absl::OkStatus()
+                                        : FindReportFormat(format).status();
 }
 
 std::string WriteAs(absl::string_view format, const BaseComparison& comparison,
                     const ReportOptions& options) {
-  if (format == "text") {
-    DiffTextOptions text;
-    text.width = options.width;
-    text.has_colour = options.has_colour;
-    return WriteComparisonText(comparison, text);
-  }
-  if (format == "markdown") return WriteComparisonMarkdown(comparison);
-  if (format == "json") return WriteComparisonJson(comparison);
-  return (*FindReportFormat(format))->write(comparison.verdict, options);
+  return CheckReportWriter(format).ok()
+             ? WriteReportAs(format, MakeComparisonReport(comparison), options)
+             : (*FindReportFormat(format))->write(comparison.verdict, options);
 }
 
 absl::Status WriteFiles(const std::vector<VerdictFile>& files,

@@ -50,9 +50,9 @@ grep -q '^    1 call more$' out || fail "no calls"
 expect 0 '^ACCEPT 1 of 2' --base=base --change=change --limit='0.1 %'
 expect 1 '^REJECT 1 of 2' --base=base --change=change --limit='1 kB' --limit='//a:*=0 B'
 expect 0 '^ACCEPT nothing differs in 1 deployment$' --base=base --change=change --only=//c:d
-expect 1 '^[|] [*][*]REJECT[*][*] [|] //a:b' --base=base --change=change --format=markdown
+expect 1 '^[|] REJECT [|] //a:b' --base=base --change=change --format=markdown
 grep -q '//c:d' out && fail "tells of what does not differ"
-expect 1 '"decision": "REJECT"' --base=base --change=change --format=json
+expect 1 '"value": "REJECT"' --base=base --change=change --format=json
 python3 -c 'import json; json.load(open("out"))' || fail "no JSON"
 expect 1 '"level": "error"' --base=base --change=change --format=sarif
 expect 1 'held by Table::Read' --base=base --change=change --format=sarif
@@ -63,7 +63,7 @@ grep -q '"2.1.0"' x.sarif || fail "no SARIF"
 # A label that was renamed.
 profile renamed/ab.binpb //a:new 1000
 profile renamed/cd.binpb //c:d 500
-expect 0 'hint: //a:b is gone, and //a:new is new' --base=base --change=renamed
+expect 0 'note       //a:b is gone, and //a:new is new' --base=base --change=renamed
 grep -q '^//a:b  (gone)' out || fail "not gone"
 grep -q '^//a:new  (new)' out || fail "not new"
 expect 0 '^ACCEPT nothing differs in 2' --base=base --change=renamed --renamed=//a:b=//a:new

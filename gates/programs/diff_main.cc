@@ -8,8 +8,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/report/report_formats.h"
 #include "footprint/gates/commands/gate_targets.h"
-#include "footprint/gates/explaining/diff_text.h"
+#include "footprint/gates/explaining/diff_report.h"
 #include "footprint/gates/explaining/profile_diff.h"
 #include "footprint/gates/explaining/profile_folder.h"
 #include "footprint/gates/programs/command_flags.h"
@@ -38,7 +39,7 @@ Flags
   --only=GLOB         compare only deployments whose label this matches; '*'
                       matches any characters
   --save=FOLDER       only copy the profiles of this suite to a new folder
-  --format=text|json  the format of the difference (default: text)
+  --format=FORMAT     text (the default), json, markdown or html
   --output=FILE       the file to write (default: standard output)
   --help              print this text
 
@@ -87,8 +88,9 @@ int Main(const std::vector<std::string>& arguments) {
   if (flags->Has("help"))
     return FinishProgram(kProgram, NameGateTargets(kHelp), "", kSame);
   if (flags->Has("save")) return Save(*flags);
-  const absl::StatusOr<bool> is_json = IsJsonWanted(*flags);
-  if (!is_json.ok()) return Complain(kProgram, is_json.status().message());
+  const std::string format = flags->Value("format", "text");
+  const absl::Status known = CheckReportWriter(format);
+  if (!known.ok()) return Complain(kProgram, known.message());
   if (flags->words().empty()) {
     return Complain(kProgram,
                     "name the old profiles, a file or a folder; see --help");
@@ -96,13 +98,10 @@ int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<ProfileDiff> diff = Compare(*flags);
   if (!diff.ok()) return Complain(kProgram, diff.status().message());
   const std::string output = flags->Value("output", "");
-  const ReportOptions terminal = OptionsFor(output);
-  DiffTextOptions options;
-  options.width = terminal.width;
-  options.has_colour = terminal.has_colour;
   return FinishProgram(
-      kProgram, *is_json ? WriteDiffJson(*diff) : WriteDiffText(*diff, options),
-      output, diff->deployments.empty() ? kSame : kDiffers);
+      kProgram,
+      WriteReportAs(format, MakeDiffReport(*diff), OptionsFor(output)), output,
+      diff->deployments.empty() ? kSame : kDiffers);
 }
 
 }  // namespace

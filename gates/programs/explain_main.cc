@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "footprint/base/report/report_formats.h"
 #include "footprint/gates/commands/gate_targets.h"
-#include "footprint/gates/explaining/explanation_text.h"
+#include "footprint/gates/explaining/explanation_report.h"
 #include "footprint/gates/explaining/gate_explanation.h"
 #include "footprint/gates/explaining/profile_folder.h"
 #include "footprint/gates/judge/gate.pb.h"
@@ -20,9 +22,9 @@ namespace footprint {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Explains a gate: the rule and its owner, the measured figure and its margin, the
-history of the limit, what each phase needed, what grew and where, and the command
-that accepts the figure.
+    R"(Explains a gate: the rule and its owner, the measured figure and its margin,
+the history of the limit, what each phase needed, what grew and where, and the
+command that accepts the figure.
 
   bazel run //gates:explain -- tabular:42        the limit at this line, as
                                                  //gates:check prints it
@@ -36,13 +38,13 @@ that accepts the figure.
                                                  nearest limit
 
 Flags
-  --benchmark=GLOB    explain only these benchmarks of the label; '*' matches any
-                      characters
+  --benchmark=GLOB    explain only these benchmarks of the label; '*' matches
+                      any characters
   --all               explain every rule of the label
   --before=PATH       an older profile, or a folder of them, as `bazel run
                       //gates:diff -- --save=FOLDER` keeps them. Without it, the
                       exact values that no longer hold show what grew.
-  --format=text|json  the format of the explanation (default: text)
+  --format=FORMAT     text (the default), json, markdown or html
   --output=FILE       the file to write (default: standard output)
   --help              print this text
 
@@ -69,7 +71,7 @@ std::string FindOnlyLabel(const GateInput& input) {
   return labels.size() == 1 ? *labels.begin() : "";
 }
 
-int Explain(const CommandFlags& flags, bool is_json) {
+int Explain(const CommandFlags& flags, const std::string& format) {
   ExplainOptions options;
   options.benchmark = flags.Value("benchmark", "*");
   options.has_every_rule = flags.Has("all");
@@ -101,8 +103,8 @@ int Explain(const CommandFlags& flags, bool is_json) {
   const std::string output = flags.Value("output", "");
   return FinishProgram(
       kProgram,
-      is_json ? WriteExplanationJson(*explanations)
-              : WriteExplanationText(*explanations, OptionsFor(output)),
+      WriteReportAs(format, MakeExplanationReport(*explanations),
+                    OptionsFor(output)),
       output, FindExitStatus(*explanations));
 }
 
@@ -113,9 +115,10 @@ int Main(const std::vector<std::string>& arguments) {
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help"))
     return FinishProgram(kProgram, NameGateTargets(kHelp), "", 0);
-  const absl::StatusOr<bool> is_json = IsJsonWanted(*flags);
-  if (!is_json.ok()) return Complain(kProgram, is_json.status().message());
-  return Explain(*flags, *is_json);
+  const std::string format = flags->Value("format", "text");
+  const absl::Status known = CheckReportWriter(format);
+  if (!known.ok()) return Complain(kProgram, known.message());
+  return Explain(*flags, format);
 }
 
 }  // namespace

@@ -7,11 +7,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/report/report_formats.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/test_memory/memory_report.h"
 #include "footprint/gates/test_memory/recorded_tests.h"
-#include "footprint/gates/test_memory/write_memory_report.h"
 
 namespace footprint {
 namespace {
@@ -36,7 +37,7 @@ Flags
                      invocation and the status of each
   --testlogs=FOLDER  the folder of test logs (default: bazel-testlogs of the
                      workspace)
-  --format=FORMAT    text, markdown or json (default: text)
+  --format=FORMAT    text, json, markdown or html (default: text)
   --output=FILE      the file to write (default: standard output)
   --help             print this text
 
@@ -81,16 +82,19 @@ int Main(const std::vector<std::string>& arguments) {
   if (flags->Has("help")) {
     return FinishProgram(kProgram, NameGateTargets(kHelp), "", 0);
   }
+  const std::string format = flags->Value("format", "text");
+  const absl::Status known = CheckReportWriter(format);
+  if (!known.ok()) return Complain(kProgram, known.message());
   const absl::StatusOr<std::vector<RecordedTest>> tests = ReadTests(*flags);
   if (!tests.ok()) return Complain(kProgram, tests.status().message());
-  const absl::StatusOr<std::string> text =
-      WriteMemoryReport(flags->Value("format", "text"), *tests);
-  if (!text.ok()) return Complain(kProgram, text.status().message());
   const bool is_complete = std::all_of(
       tests->begin(), tests->end(),
       [](const RecordedTest& test) { return test.record.has_value(); });
-  return FinishProgram(kProgram, *text, flags->Value("output", ""),
-                       is_complete ? 0 : kIncomplete);
+  const std::string output = flags->Value("output", "");
+  return FinishProgram(
+      kProgram,
+      WriteReportAs(format, MakeMemoryReport(*tests), OptionsFor(output)),
+      output, is_complete ? 0 : kIncomplete);
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ expect 0 '//a:large_test' --testlogs=logs
 grep -q '//b:sharded_test *shard 2 of 2' out || fail "not the largest shard: $(<out)"
 grep -qE '[67][0-9]\.[0-9] MiB +[67][0-9],[0-9]{3},[0-9]{3} .*//a:large_test' out || fail "no figure in MiB beside bytes: $(<out)"
 expect 0 'large\\_test' --testlogs=logs --format=markdown
+expect 0 '<h1>Memory of tests</h1>' --testlogs=logs --format=html
 expect 0 'peak_bytes' --testlogs=logs --format=json
 "$REPORT" --testlogs=logs --format=json --output=report.json
 cmp out report.json || fail "another file than standard output"
@@ -53,7 +54,7 @@ BUILD_WORKSPACE_DIRECTORY=$PWD/workspace expect 0 '//a:large_test'
 mkdir -p logs/a/cut_test/test.outputs
 head -c 40 logs/a/large_test/test.outputs/*.json >logs/a/cut_test/test.outputs/footprint_test_memory.json
 expect 1 '//a:cut_test: has no peak: the record is damaged' --testlogs=logs
-expect 2 'is not text, markdown or json' --testlogs=logs --format=xml
+expect 2 'is not one of: text, json, markdown, html' --testlogs=logs --format=xml
 expect 2 'did you mean "testlogs"' --testlog=logs
 expect 2 'nothing' --events=nothing
 

@@ -1,7 +1,8 @@
 // Provides functions that the gate programs share: paths, terminals and output.
 //
 //   const ReportOptions options = OptionsOfTerminal();
-//   return FinishProgram("diff", WriteDiffText(diff, ...), output, kDiffers);
+//   return FinishProgram("diff", ReportText(report, options), output,
+//   kDiffers);
 //
 // Thread-safe, if no thread changes the environment. Keeps no memory.
 

@@ -19,14 +19,6 @@ absl::StatusOr<CommandFlags> ParseSuiteFlags(
   return CommandFlags::Parse(arguments, valued, plain, most_words);
 }
 
-absl::StatusOr<bool> IsJsonWanted(const CommandFlags& flags) {
-  const std::string format = flags.Value("format", "text");
-  if (format == "json") return true;
-  if (format == "text") return false;
-  return absl::InvalidArgumentError(
-      absl::StrCat("there is no format \"", format, "\"; use text or json"));
-}
-
 EvaluationOptions SuiteEvaluationOptions(const CommandFlags& flags) {
   EvaluationOptions options;
   options.update_target = flags.Value("update_target", options.update_target);

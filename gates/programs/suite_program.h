@@ -32,10 +32,6 @@ absl::StatusOr<CommandFlags> ParseSuiteFlags(
     const std::vector<std::string>& arguments, std::vector<std::string> valued,
     std::vector<std::string> plain, size_t most_words = 0);
 
-// Returns whether --format is json rather than text, the default. Returns
-// kInvalidArgument for any other format.
-absl::StatusOr<bool> IsJsonWanted(const CommandFlags& flags);
-
 // Returns options with the suite's target for updates, and whether its files
 // are complete.
 EvaluationOptions SuiteEvaluationOptions(const CommandFlags& flags);

@@ -34,14 +34,6 @@ TEST(SuiteProgramTest, FlagsAreTheSuitesAndThePrograms) {
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
-TEST(SuiteProgramTest, TheFormatIsTextOrJson) {
-  EXPECT_THAT(IsJsonWanted(Parse({})), IsOkAndHolds(false));
-  EXPECT_THAT(IsJsonWanted(Parse({"--format=text"})), IsOkAndHolds(false));
-  EXPECT_THAT(IsJsonWanted(Parse({"--format=json"})), IsOkAndHolds(true));
-  EXPECT_THAT(IsJsonWanted(Parse({"--format=xml"})),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("xml")));
-}
-
 TEST(SuiteProgramTest, TheSuiteSaysHowItIsJudged) {
   const EvaluationOptions without = SuiteEvaluationOptions(Parse({}));
   EXPECT_EQ(without.update_target, "//gates:update");

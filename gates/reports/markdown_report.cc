@@ -7,7 +7,7 @@
 namespace footprint {
 namespace {
 
-std::string MarkdownRow(const ReportRow& row) {
+std::string MarkdownRow(const JudgementRow& row) {
   std::string text = "|";
   for (const std::string& cell : row) {
     absl::StrAppend(&text, " ", EscapeForMarkdown(cell), " |");
@@ -49,7 +49,7 @@ std::string RuleTables(const Verdict& verdict) {
                       "\n| benchmark | metric | measured | limit | margin | "
                       "verdict |\n|---|---|---:|---:|---|---|\n");
     }
-    text += MarkdownRow(MakeReportRow(judgement));
+    text += MarkdownRow(MakeJudgementRow(judgement));
   }
   return text;
 }

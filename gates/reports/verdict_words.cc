@@ -127,7 +127,7 @@ std::string MarginText(const Judgement& judgement) {
 
 }  // namespace
 
-ReportRow MakeReportRow(const Judgement& judgement) {
+JudgementRow MakeJudgementRow(const Judgement& judgement) {
   return {DescribeMeasured(judgement),
           std::string(ShortNameOfMetric(judgement.metric())),
           FigureText(judgement, judgement.measured()),

@@ -1,8 +1,8 @@
 // Writes parts of a verdict in the words that all reports share.
 //
 //   for (const Judgement& judgement : verdict.judgements()) {
-//     Show(MakeReportRow(judgement));            // "BM_Fit", "peak live", ...
-//     Show(DescribeViolation(judgement));
+//     Show(MakeJudgementRow(judgement));            // "BM_Fit", "peak live",
+//     ... Show(DescribeViolation(judgement));
 //   }
 //
 // The texts are not escaped. Pure functions, thread-safe; results own their
@@ -17,18 +17,16 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/report/report_text.h"
 #include "footprint/gates/judge/gate.pb.h"
 
 namespace footprint {
 
 // How much of a verdict a report contains, and the terminal that it is for.
-struct ReportOptions {
+struct ReportOptions : ReportTextOptions {
   // Whether to show every judgement; otherwise a line for each deployment, and
   // what is not accepted.
   bool has_every_rule = false;
-  // The width of the text report, in characters.
-  size_t width = 80;
-  bool has_colour = false;
 };
 
 // Returns the last line of the text report, which people read first: the
@@ -56,12 +54,12 @@ std::string WordOfProblem(const Problem& problem);
 std::string DescribeMeasured(const Judgement& judgement);
 
 // The cells of a judgement in a table.
-using ReportRow = std::array<std::string, 6>;
-inline constexpr std::array<const char*, 6> kReportHeadings = {
+using JudgementRow = std::array<std::string, 6>;
+inline constexpr std::array<const char*, 6> kJudgementHeadings = {
     "benchmark", "metric", "measured", "limit", "margin", "verdict"};
 
-// Returns the cells of a judgement, in the order of kReportHeadings.
-ReportRow MakeReportRow(const Judgement& judgement);
+// Returns the cells of a judgement, in the order of kJudgementHeadings.
+JudgementRow MakeJudgementRow(const Judgement& judgement);
 
 // Returns a rounded value of the metric: "1.50 MiB", "1,200".
 std::string ShortMetricText(MetricKind metric, int64_t value);

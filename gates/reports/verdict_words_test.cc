@@ -21,7 +21,7 @@ TEST(VerdictWordsTest, MarginsSayWhichWay) {
     judgement->set_measured(measured);
     judgement->set_limit(limit);
     judgement->set_decision(decision);
-    return MakeReportRow(*judgement)[4];
+    return MakeJudgementRow(*judgement)[4];
   };
   EXPECT_EQ(margin(MAXIMUM, 5, 5, ACCEPT), "none left");
   EXPECT_EQ(margin(MAXIMUM, 5, 0, REJECT), "5 B over");
@@ -37,9 +37,9 @@ TEST(VerdictWordsTest, ALimitOnAMetricThatIsNotExactNamesItsClass) {
   Verdict verdict = ExampleVerdict();
   Judgement* const judgement = verdict.mutable_judgements(0);
   judgement->set_determinism(EXACT);
-  EXPECT_EQ(MakeReportRow(*judgement)[3], "max 2.00 MiB (2,097,152 B)");
+  EXPECT_EQ(MakeJudgementRow(*judgement)[3], "max 2.00 MiB (2,097,152 B)");
   judgement->set_determinism(BOUNDED);
-  EXPECT_EQ(MakeReportRow(*judgement)[3],
+  EXPECT_EQ(MakeJudgementRow(*judgement)[3],
             "max 2.00 MiB (2,097,152 B) of BOUNDED");
   EXPECT_THAT(DescribeViolation(*judgement), HasSubstr("of BOUNDED"));
 }
@@ -79,11 +79,11 @@ TEST(VerdictWordsTest, TheSummaryCounts) {
 
 TEST(VerdictWordsTest, EveryOutcomeHasItsWord) {
   Verdict verdict = ExampleVerdict();
-  EXPECT_EQ(MakeReportRow(verdict.judgements(0))[5], "accept");
-  EXPECT_EQ(MakeReportRow(verdict.judgements(1))[5], "REJECT");
-  EXPECT_EQ(MakeReportRow(verdict.judgements(2))[5], "WARN");
+  EXPECT_EQ(MakeJudgementRow(verdict.judgements(0))[5], "accept");
+  EXPECT_EQ(MakeJudgementRow(verdict.judgements(1))[5], "REJECT");
+  EXPECT_EQ(MakeJudgementRow(verdict.judgements(2))[5], "WARN");
   verdict.mutable_judgements(2)->set_severity(AUDIT);
-  EXPECT_EQ(MakeReportRow(verdict.judgements(2))[5], "audit");
+  EXPECT_EQ(MakeJudgementRow(verdict.judgements(2))[5], "audit");
   EXPECT_EQ(WordOfProblem(verdict.problems(0)), "PRODUCER_FAILED");
   verdict.mutable_problems(0)->set_decision(ACCEPT);
   EXPECT_EQ(WordOfProblem(verdict.problems(0)), "NOT JUDGED");

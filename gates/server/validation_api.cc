@@ -15,9 +15,10 @@
 #include "footprint/base/files/sha256.h"
 #include "footprint/base/machine/monotonic_time.h"
 #include "footprint/base/memory/resident_bytes.h"
+#include "footprint/base/report/report_formats.h"
 #include "footprint/base/text/message_json.h"
 #include "footprint/base/text/report_escape.h"
-#include "footprint/gates/explaining/diff_text.h"
+#include "footprint/gates/explaining/diff_report.h"
 #include "footprint/gates/explaining/profile_diff.h"
 #include "footprint/gates/reports/report_formats.h"
 #include "footprint/gates/reports/verdict_words.h"
@@ -540,9 +541,9 @@ ApiResponse ValidationApi::Compare(const ApiRequest& request,
   ApiResponse response;
   if (QueryValue(request, "format", "json") == "text") {
     response.content_type = "text/plain; charset=utf-8";
-    response.body = WriteDiffText(*diff, {});
+    response.body = WriteReportAs("text", MakeDiffReport(*diff));
   } else {
-    response.body = WriteDiffJson(*diff);
+    response.body = WriteReportAs("json", MakeDiffReport(*diff));
   }
   return response;
 }

@@ -60,6 +60,7 @@ Report MakeMemoryReport(absl::Span<const RecordedTest> tests) {
   std::map<std::string, Target> targets;
   for (const RecordedTest& test : tests) Add(test, &targets[test.target]);
   Report report;
+  report.title = "Memory of tests";
   ReportTable table;
   table.heading = "Tests";
   table.columns = {{"peak", ReportUnit::kBytes},

@@ -34,16 +34,6 @@ std::string Colored(absl::string_view text) {
   return colored;
 }
 
-std::string TablesText(const Report& report) {
-  std::string text;
-  for (const ReportTable& table : report.tables) {
-    if (table.is_detail) continue;
-    const std::string part = TableText(table);
-    if (!part.empty()) absl::StrAppend(&text, "\n", part);
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string TextReport(const MeasuredRun& run, const TextOptions& options) {
@@ -57,7 +47,8 @@ std::string TextReport(const MeasuredRun& run, const TextOptions& options) {
   const MeasuredImage* const largest = LargestImage(run);
   const std::string text = absl::StrCat(
       FiguresText(report), largest == nullptr ? "" : TimelineText(*largest),
-      WarningsText(report), TablesText(report));
+      WarningsText(report), report.tables.empty() ? "" : "\n",
+      TablesText(report));
   return options.is_colored ? Colored(text) : text;
 }
 
@@ -65,19 +56,21 @@ std::string CompareText(const MeasuredRun& before, const MeasuredRun& after) {
   const Report report = ComparisonReport(before, after);
   return absl::StrCat("before     ", ShortProgram(before), "\nafter      ",
                       ShortProgram(after), "\n", WarningsText(report),
-                      TablesText(report));
+                      report.tables.empty() ? "" : "\n", TablesText(report));
 }
 
 std::string MarkdownReport(const MeasuredRun& run) {
-  return ReportMarkdown(absl::StrCat("Memory of ", ShortProgram(run)),
-                        RunReport(run));
+  Report report = RunReport(run);
+  report.title = absl::StrCat("Memory of ", ShortProgram(run));
+  return ReportMarkdown(report);
 }
 
 std::string MarkdownComparison(const MeasuredRun& before,
                                const MeasuredRun& after) {
-  return ReportMarkdown(absl::StrCat("Memory of ", ShortProgram(before),
-                                     " and of ", ShortProgram(after)),
-                        ComparisonReport(before, after));
+  Report report = ComparisonReport(before, after);
+  report.title = absl::StrCat("Memory of ", ShortProgram(before), " and of ",
+                              ShortProgram(after));
+  return ReportMarkdown(report);
 }
 
 }  // namespace footprint

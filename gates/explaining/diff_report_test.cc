@@ -1,10 +1,11 @@
-#include "footprint/gates/explaining/diff_text.h"
+#include "footprint/gates/explaining/diff_report.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_split.h"
+#include "footprint/base/report/report_formats.h"
 #include "footprint/base/text/wrap_text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -51,8 +52,8 @@ ProfileDiff Example() {
   return diff;
 }
 
-TEST(DiffTextTest, IsATreeWithRoundedAndExactFigures) {
-  EXPECT_EQ(WriteDiffText(Example(), DiffTextOptions()), R"text(//a:b
+TEST(DiffReportTest, IsATreeWithRoundedAndExactFigures) {
+  EXPECT_EQ(ReportText(MakeDiffReport(Example())), R"text(//a:b
   ! the new one was killed
   ! last words
   peak live +1.00 MiB (+1,048,576 B, +50.0 %): 2,097,152 B -> 3,145,728 B
@@ -69,13 +70,13 @@ differs: 2 of 5 deployments; the highest peak of 1 grew, of 0 shrank
 )text");
 }
 
-TEST(DiffTextTest, NothingDiffers) {
+TEST(DiffReportTest, NothingDiffers) {
   ProfileDiff diff;
   diff.same_count = 3;
-  EXPECT_EQ(WriteDiffText(diff, DiffTextOptions()), "same: 3 deployments\n");
+  EXPECT_EQ(ReportText(MakeDiffReport(diff)), "same: 3 deployments\n");
 }
 
-TEST(DiffTextTest, UnknownIsAWord) {
+TEST(DiffReportTest, UnknownIsAWord) {
   DiffNode node;
   MetricChange change = Change(PEAK_LIVE_USABLE_BYTES, 5, 6);
   change.after.reset();
@@ -84,32 +85,50 @@ TEST(DiffTextTest, UnknownIsAWord) {
   EXPECT_EQ(DescribeChange(node, change), "peak live 5 B");
 }
 
-TEST(DiffTextTest, FitsTheTerminal) {
+TEST(DiffReportTest, FitsTheTerminal) {
   ProfileDiff diff = Example();
   diff.deployments[0].children[0].name =
       "a_benchmark_with_a_long_name/features:1000/rows:200000/io:mapped/"
       "and:more\x1b[2J";
-  DiffTextOptions options;
+  ReportTextOptions options;
   for (const size_t width : {40, 60, 80}) {
     options.width = width;
-    const std::string text = WriteDiffText(diff, options);
+    const std::string text = ReportText(MakeDiffReport(diff), options);
     for (const std::string& line :
          std::vector<std::string>(absl::StrSplit(text, '\n'))) {
       EXPECT_LE(DisplayWidth(line), width) << line;
     }
     EXPECT_THAT(text, testing::Not(HasSubstr("\x1b")));
   }
-  options.has_colour = true;
-  EXPECT_THAT(WriteDiffText(diff, options), HasSubstr("\x1b[1m//a:b\x1b[0m"));
 }
 
-TEST(DiffTextTest, ProgramsReadTheSame) {
-  const nlohmann::json json = nlohmann::json::parse(WriteDiffJson(Example()));
-  EXPECT_EQ(json["same_deployments"], 3);
-  const nlohmann::json& deployment = json["deployments"][0];
-  EXPECT_EQ(deployment["changes"][0]["growth"], 1048576);
-  EXPECT_EQ(deployment["children"][0]["children"][1]["kind"], "site");
-  EXPECT_EQ(json["deployments"][1]["presence"], "added");
+TEST(DiffReportTest, EachFormatHasEveryFigure) {
+  for (const char* const format : {"text", "json", "markdown", "html"}) {
+    const std::string text = WriteReportAs(format, MakeDiffReport(Example()));
+    for (const char* const word :
+         {"//a:b", "BM", "Fit/rows:10", "+1,048,576 B", "3,145,728 B", "fit",
+          "allocations -12", "conv1/weights", "+524,288 B", "//c:d",
+          "differs: 2 of 5 deployments"}) {
+      const std::string shown =
+          std::string(format) == "html" && word[0] == 'd' ? word + 1 : word;
+      EXPECT_THAT(text, HasSubstr(shown)) << format;
+    }
+  }
+}
+
+TEST(DiffReportTest, ProgramsReadARowALine) {
+  const auto json = nlohmann::ordered_json::parse(
+      WriteReportAs("json", MakeDiffReport(Example())));
+  EXPECT_EQ(json["figures"]["same_deployments"]["count"], 3);
+  const auto& rows = json["tables"]["a_b"]["rows"];
+  EXPECT_EQ(rows[0]["kind"], "deployment");
+  EXPECT_EQ(rows[0]["name"], "//a:b");
+  EXPECT_TRUE(rows[0]["growth"].is_null());
+  EXPECT_EQ(rows[3]["metric"], "PEAK_LIVE_USABLE_BYTES");
+  EXPECT_EQ(rows[3]["before"], 2097152);
+  EXPECT_EQ(rows[3]["growth"], 1048576);
+  EXPECT_EQ(rows[9]["kind"], "site");
+  EXPECT_EQ(json["tables"]["c_d"]["rows"][0]["presence"], "added");
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
-#include "footprint/gates/explaining/comparison_text.h"
+#include "footprint/gates/explaining/comparison_report.h"
 
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "footprint/base/report/report_formats.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/explaining/base_comparison.h"
-#include "footprint/gates/explaining/diff_text.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
@@ -47,17 +47,20 @@ BaseComparison Grown() {
       {Profile("//a:b", 164), Profile("//c:d", 5)});
 }
 
-TEST(ComparisonTextTest, NoChangeIsOneLine) {
-  const BaseComparison same =
-      Compare({Profile("//a:b", 100)}, {Profile("//a:b", 100)});
-  EXPECT_EQ(WriteComparisonText(same, DiffTextOptions()),
+TEST(ComparisonReportTest, NoChangeIsOneLine) {
+  const Report same = MakeComparisonReport(
+      Compare({Profile("//a:b", 100)}, {Profile("//a:b", 100)}));
+  EXPECT_EQ(ReportText(same),
+            "Memory against the base\n\n"
             "ACCEPT nothing differs in 1 deployment\n");
-  EXPECT_EQ(WriteComparisonMarkdown(same),
-            "## Memory: ACCEPT nothing differs in 1 deployment\n");
+  EXPECT_THAT(WriteReportAs("markdown", same),
+              AllOf(HasSubstr("## Memory against the base\n\nACCEPT nothing "
+                              "differs in 1 deployment\n"),
+                    Not(HasSubstr("###"))));
 }
 
-TEST(ComparisonTextTest, TextSaysWhatGrewAndWhy) {
-  const std::string text = WriteComparisonText(Grown(), DiffTextOptions());
+TEST(ComparisonReportTest, TextSaysWhatGrewAndWhy) {
+  const std::string text = ReportText(MakeComparisonReport(Grown()));
   EXPECT_THAT(text,
               AllOf(HasSubstr("REJECT //a:b BM_<X>|y: peak live +64 B"),
                     HasSubstr("\n    +64 B held by Table::Read\n"),
@@ -67,24 +70,26 @@ TEST(ComparisonTextTest, TextSaysWhatGrewAndWhy) {
                                 "the limit, 1 grown, 1 gone\n"));
 }
 
-TEST(ComparisonTextTest, MarkdownHasWhatDiffersAndEscapes) {
-  const std::string text = WriteComparisonMarkdown(Grown());
-  EXPECT_THAT(text,
-              AllOf(HasSubstr("## Memory: REJECT 2 of 3 deployments differ"),
-                    HasSubstr("| **REJECT** | //a:b BM\\_"),
-                    HasSubstr("| gone | //gone:x |"), Not(HasSubstr("//c:d")),
-                    Not(HasSubstr("<X>"))));
+TEST(ComparisonReportTest, MarkdownHasWhatDiffersAndEscapes) {
+  const std::string text =
+      WriteReportAs("markdown", MakeComparisonReport(Grown()));
+  EXPECT_THAT(text, AllOf(HasSubstr("\n\nREJECT 2 of 3 deployments differ"),
+                          HasSubstr("| REJECT | //a:b BM\\_"),
+                          HasSubstr("| gone | //gone:x |"),
+                          Not(HasSubstr("//c:d")), Not(HasSubstr("<X>"))));
 }
 
-TEST(ComparisonTextTest, JsonHasFiguresAndTheTree) {
-  const nlohmann::json json =
-      nlohmann::json::parse(WriteComparisonJson(Grown()));
-  EXPECT_EQ(json["decision"], "REJECT");
-  ASSERT_EQ(json["figures"].size(), 2);
-  EXPECT_EQ(json["figures"][0]["change"], "grown");
-  EXPECT_EQ(json["figures"][0]["over_limit"], true);
-  EXPECT_EQ(json["figures"][0]["reasons"][0], "+64 B held by Table::Read");
-  EXPECT_EQ(json["diff"]["same_deployments"], 1);
+TEST(ComparisonReportTest, JsonHasFiguresAndTheTree) {
+  const auto json = nlohmann::ordered_json::parse(
+      WriteReportAs("json", MakeComparisonReport(Grown())));
+  EXPECT_EQ(json["figures"]["decision"]["value"], "REJECT");
+  EXPECT_EQ(json["figures"]["same_deployments"]["count"], 1);
+  const auto& rows = json["tables"]["figures"]["rows"];
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["growth"], "grown");
+  EXPECT_EQ(rows[0]["over_limit"], "yes");
+  EXPECT_THAT(rows[0]["figure"], HasSubstr("\n+64 B held by Table::Read"));
+  EXPECT_EQ(json["tables"]["gone_x"]["rows"][0]["presence"], "removed");
 }
 
 }  // namespace
