@@ -200,13 +200,9 @@ void CompleteRecord(ProcessEnd end) {
   CompleteStages();
   AddRemainingProcessorTime();
   const HeapPhaseBytes bytes = ReadHeapPhase(ProcessHeapPhase());
-  record->live_bytes.store(LiveHeapBytes());
-  record->allocated_bytes.store(bytes.allocated_bytes);
-  record->allocation_count.store(bytes.allocation_count);
-  record->sum_thread_peak_bytes.store(bytes.sum_thread_peak_net_bytes);
-  record->peak_resident_bytes.store(ReadResidentBytes().peak_bytes);
-  record->thread_count.store(bytes.active_thread_count);
-  record->threads_may_overlap.store(bytes.threads_may_overlap ? 1 : 0);
+#define FOOTPRINT_STORE(field, value, ...) record->field.store(value);
+  FOOTPRINT_PROCESS_METRICS(FOOTPRINT_STORE)
+#undef FOOTPRINT_STORE
   record->end_time_ns.store(MonotonicTimeNs());
   record->end.store(end);
 }

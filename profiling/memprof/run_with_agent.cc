@@ -297,25 +297,11 @@ std::vector<std::string> AgentEnvironment(const AgentRun& run,
   return variables;
 }
 
-// Starts the program's process. exec reports an error through a pipe that a
-// successful exec closes.
 absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
                             const SignalsForProgram& signals) {
   std::vector<std::string> environment = AgentEnvironment(run, folder);
   const std::vector<char*> arguments = ExecStrings(run.arguments);
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("cannot make a pipe: ", std::strerror(errno)));
-  }
-  const FileDescriptor read_end(ends[0]);
-  FileDescriptor write_end(ends[1]);
-  const pid_t process = fork();
-  if (process < 0) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("cannot start a process: ", std::strerror(errno)));
-  }
-  if (process == 0) {
+  return StartProgram(run.program, "cannot be run", [&] {
     signals.RestoreInProgram();
     // Its ID is known only here.
     if (!run.children_are_recorded) {
@@ -323,17 +309,7 @@ absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
     }
     execve(run.program.c_str(), arguments.data(),
            ExecStrings(environment).data());
-    const int error = errno;
-    (void)!write(write_end.get(), &error, sizeof(error));
-    _exit(127);
-  }
-  write_end = FileDescriptor();
-  int error = 0;
-  if (read(read_end.get(), &error, sizeof(error)) == sizeof(error)) {
-    waitpid(process, nullptr, 0);
-    return FileError(error, run.program, "cannot be run");
-  }
-  return process;
+  });
 }
 
 // Samples what the run needs of the machine: frequently its processes and their
@@ -476,6 +452,37 @@ absl::Status Wait(pid_t process, MachineWatch* watch, AgentRunEnd* end) {
 }
 
 }  // namespace
+
+// exec reports an error through a pipe that a successful exec closes.
+absl::StatusOr<pid_t> StartProgram(const std::string& program,
+                                   const char* failure,
+                                   const std::function<void()>& become) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot make a pipe: ", std::strerror(errno)));
+  }
+  const FileDescriptor read_end(ends[0]);
+  FileDescriptor write_end(ends[1]);
+  const pid_t process = fork();
+  if (process < 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot start a process: ", std::strerror(errno)));
+  }
+  if (process == 0) {
+    become();
+    const int error = errno;
+    (void)!write(write_end.get(), &error, sizeof(error));
+    _exit(127);
+  }
+  write_end = FileDescriptor();
+  int error = 0;
+  if (read(read_end.get(), &error, sizeof(error)) == sizeof(error)) {
+    waitpid(process, nullptr, 0);
+    return FileError(error, program, failure);
+  }
+  return process;
+}
 
 absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   RunFolder folder;

@@ -25,6 +25,8 @@
 #ifndef FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
 #define FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -97,6 +99,13 @@ struct AgentRunEnd {
 };
 
 absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run);
+
+// Starts a process and calls `become` in it, which must replace it by the
+// program; if it returns, errno says why. Returns the process, or an error that
+// names the program and the `failure`.
+absl::StatusOr<pid_t> StartProgram(const std::string& program,
+                                   const char* failure,
+                                   const std::function<void()>& become);
 
 }  // namespace footprint
 

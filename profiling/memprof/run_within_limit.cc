@@ -6,13 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
-#include "footprint/base/files/file_descriptor.h"
-#include "footprint/base/files/file_error.h"
 #include "footprint/base/machine/memory_group.h"
 #include "footprint/base/text/exec_strings.h"
 
@@ -43,42 +38,17 @@ void BecomeProgram(const AgentRun& run, char* const* arguments,
   execve(run.program.c_str(), arguments, environ);
 }
 
-absl::StatusOr<pid_t> Start(const AgentRun& run, const MemoryGroup& group) {
-  const std::vector<char*> arguments = ExecStrings(run.arguments);
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("cannot make a pipe: ", std::strerror(errno)));
-  }
-  const FileDescriptor read_end(ends[0]);
-  FileDescriptor write_end(ends[1]);
-  const pid_t process = fork();
-  if (process < 0) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("cannot start a process: ", std::strerror(errno)));
-  }
-  if (process == 0) {
-    BecomeProgram(run, arguments.data(), group.processes_descriptor());
-    const int error = errno;
-    (void)!write(write_end.get(), &error, sizeof(error));
-    _exit(127);
-  }
-  write_end = FileDescriptor();
-  int error = 0;
-  if (read(read_end.get(), &error, sizeof(error)) == sizeof(error)) {
-    waitpid(process, nullptr, 0);
-    return FileError(error, run.program, "cannot be run within a limit");
-  }
-  return process;
-}
-
 }  // namespace
 
 absl::StatusOr<LimitedEnd> RunWithinLimit(const AgentRun& run,
                                           int64_t limit_bytes) {
   absl::StatusOr<MemoryGroup> group = MemoryGroup::Create(limit_bytes);
   if (!group.ok()) return group.status();
-  const absl::StatusOr<pid_t> process = Start(run, *group);
+  const std::vector<char*> arguments = ExecStrings(run.arguments);
+  const absl::StatusOr<pid_t> process =
+      StartProgram(run.program, "cannot be run within a limit", [&] {
+        BecomeProgram(run, arguments.data(), group->processes_descriptor());
+      });
   if (!process.ok()) return process.status();
   int status = 0;
   while (waitpid(*process, &status, 0) < 0 && errno == EINTR) {

@@ -70,13 +70,11 @@ MeasuredImage::End ReadEnd(const ProcessRecord& record) {
 }
 
 void SetTotals(const ProcessRecord& record, MeasuredImage* image) {
-  image->set_live_bytes(record.live_bytes.load());
-  image->set_allocated_bytes(record.allocated_bytes.load());
-  image->set_allocation_count(record.allocation_count.load());
-  image->set_sum_thread_peak_bytes(record.sum_thread_peak_bytes.load());
-  image->set_peak_resident_bytes(record.peak_resident_bytes.load());
-  image->set_thread_count(record.thread_count.load());
-  image->set_threads_may_overlap(record.threads_may_overlap.load() != 0);
+#define FOOTPRINT_SET(field, ...) \
+  image->set_##field(             \
+      static_cast<decltype(image->field())>(record.field.load()));
+  FOOTPRINT_PROCESS_METRICS(FOOTPRINT_SET)
+#undef FOOTPRINT_SET
 }
 
 void SetFigures(const ProcessRecord& record, MeasuredImage* image) {

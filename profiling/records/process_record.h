@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "footprint/profiling/heap/published_heap.h"
+#include "footprint/profiling/records/run_metric_table.h"
 
 namespace footprint::profiling_internal {
 
@@ -34,7 +35,7 @@ inline constexpr char kSamplingIntervalVariable[] =
 // The ID of the program's process, if its children are not to be recorded.
 inline constexpr char kOnlyProcessVariable[] = "FOOTPRINT_MEMPROF_PROCESS";
 // The magic number of this layout. A reader refuses any other.
-inline constexpr uint64_t kRecordMagic = 0x35306370'6d656d66;
+inline constexpr uint64_t kRecordMagic = 0x36306370'6d656d66;
 
 // The beginning of `allocator` for an allocator that the program uses in front
 // of the agent's, and its end for one that does not report the sizes of its
@@ -75,14 +76,9 @@ struct ProcessRecord {
   int64_t inherited_live_bytes;
   PublishedHeap heap;
   // Totals at the end; zero before that.
-  std::atomic<int64_t> live_bytes;
-  std::atomic<int64_t> allocated_bytes;
-  std::atomic<int64_t> allocation_count;
-  std::atomic<int64_t> sum_thread_peak_bytes;
-  // The kernel's high-water mark of the process's resident set.
-  std::atomic<int64_t> peak_resident_bytes;
-  std::atomic<int32_t> thread_count;
-  std::atomic<int32_t> threads_may_overlap;
+#define FOOTPRINT_MEMBER(field, ...) std::atomic<int64_t> field;
+  FOOTPRINT_PROCESS_METRICS(FOOTPRINT_MEMBER)
+#undef FOOTPRINT_MEMBER
   // Texts end with a null and are cut if too long; a null separates arguments.
   char allocator[64];
   char executable[1024];

@@ -62,11 +62,9 @@ void SetStage(const StageRecord& record, StageFigures* stage) {
   stage->set_visit_count(record.visit_count.load());
   stage->set_begin_time_ns(record.begin_time_ns);
   stage->set_wall_time_ns(record.wall_time_ns.load());
-  stage->set_peak_live_bytes(record.peak_live_net_bytes.load());
-  stage->set_peak_live_absolute_bytes(record.peak_live_absolute_bytes.load());
-  stage->set_allocated_bytes(record.allocated_bytes.load());
-  stage->set_allocation_count(record.allocation_count.load());
-  stage->set_net_growth_bytes(record.net_growth_bytes.load());
+#define FOOTPRINT_SET(field, ...) stage->set_##field(record.field.load());
+  FOOTPRINT_STAGE_METRICS(FOOTPRINT_SET)
+#undef FOOTPRINT_SET
   stage->set_lacks_last_visit(record.open_visit_count.load() > 0);
   stage->set_is_inherited(record.is_inherited != 0);
   stage->set_was_left_open(

@@ -74,7 +74,7 @@ TEST_F(ReadStagesTest, IsWhatTheFileHolds) {
   SetField(2, offsetof(StageRecord, visit_count), int64_t{4});
   SetField(2, offsetof(StageRecord, begin_time_ns), int64_t{5});
   SetField(2, offsetof(StageRecord, wall_time_ns), int64_t{6});
-  SetField(2, offsetof(StageRecord, peak_live_net_bytes), int64_t{7});
+  SetField(2, offsetof(StageRecord, peak_live_bytes), int64_t{7});
   SetField(2, offsetof(StageRecord, peak_live_absolute_bytes), int64_t{8});
   SetField(2, offsetof(StageRecord, allocated_bytes), int64_t{9});
   SetField(2, offsetof(StageRecord, allocation_count), int64_t{10});
@@ -114,7 +114,7 @@ TEST_F(ReadStagesTest, UnmeasuredVisitsAreCounted) {
 TEST_F(ReadStagesTest, AVisitThatWasOpenHasTheProcessesPeakAndThoseAroundIt) {
   for (size_t stage : {1, 2}) {
     SetField(stage, offsetof(StageRecord, open_visit_count), int64_t{1});
-    SetField(stage, offsetof(StageRecord, peak_live_net_bytes), int64_t{70});
+    SetField(stage, offsetof(StageRecord, peak_live_bytes), int64_t{70});
     SetField(stage, offsetof(StageRecord, last_begin_live_bytes), int64_t{200});
   }
   ASSERT_THAT(Read(), IsOk());
@@ -129,7 +129,7 @@ TEST_F(ReadStagesTest, AVisitThatWasOpenHasTheProcessesPeakAndThoseAroundIt) {
 
 TEST_F(ReadStagesTest, AnEarlierVisitMayHaveHadThePeak) {
   SetField(2, offsetof(StageRecord, open_visit_count), int64_t{1});
-  SetField(2, offsetof(StageRecord, peak_live_net_bytes), int64_t{70});
+  SetField(2, offsetof(StageRecord, peak_live_bytes), int64_t{70});
   SetField(2, offsetof(StageRecord, peak_live_absolute_bytes), int64_t{900});
   ASSERT_THAT(Read(), IsOk());
   EXPECT_EQ(image_.stages(2).peak_live_bytes(), 70);

@@ -20,6 +20,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "footprint/profiling/records/run_metric_table.h"
+
 namespace footprint::profiling_internal {
 
 // "named" records only the stages that the program names. Otherwise imports and
@@ -51,11 +53,9 @@ struct StageRecord {
   // Visits that were open when the process ended in order; their figures count.
   std::atomic<int64_t> left_open_count;
   std::atomic<int64_t> wall_time_ns;
-  std::atomic<int64_t> peak_live_net_bytes;
-  std::atomic<int64_t> peak_live_absolute_bytes;
-  std::atomic<int64_t> allocated_bytes;
-  std::atomic<int64_t> allocation_count;
-  std::atomic<int64_t> net_growth_bytes;
+#define FOOTPRINT_MEMBER(field, ...) std::atomic<int64_t> field;
+  FOOTPRINT_STAGE_METRICS(FOOTPRINT_MEMBER)
+#undef FOOTPRINT_MEMBER
   // When the last visit began, and the bytes that were live then.
   std::atomic<int64_t> last_begin_time_ns;
   std::atomic<int64_t> last_begin_live_bytes;

@@ -4,6 +4,7 @@
 
 #include "footprint/base/report/report_json.h"
 #include "footprint/base/text/message_json.h"
+#include "footprint/profiling/records/run_metric_table.h"
 #include "footprint/profiling/reports/run_report.h"
 #include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/code_places.h"
@@ -56,12 +57,10 @@ void SetImage(const CodePlaces& places, const MeasuredImage& image,
   (*json)["own_peak_bytes"] = OwnPeakBytes(image);
   (*json)["is_running"] = image.end() == MeasuredImage::RUNS_ON;
   if (!image.has_totals()) {
-    for (const char* name :
-         {"live_bytes", "allocated_bytes", "allocation_count",
-          "sum_thread_peak_bytes", "peak_resident_bytes", "thread_count",
-          "threads_may_overlap", "end_time_ns"}) {
-      json->erase(name);
-    }
+    json->erase("end_time_ns");
+#define FOOTPRINT_ERASE(field, ...) json->erase(#field);
+    FOOTPRINT_PROCESS_METRICS(FOOTPRINT_ERASE)
+#undef FOOTPRINT_ERASE
   }
   if (image.has_sites()) {
     SetSites(places, image, json);

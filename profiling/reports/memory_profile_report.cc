@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "footprint/profiling/records/run_metric_table.h"
 #include "footprint/profiling/reports/unaccounted_memory.h"
 #include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/code_places.h"
@@ -203,14 +204,10 @@ std::map<int, int> AddPhases(const MeasuredImage& image,
     phase->set_name(name);
     phase->set_parent(parent);
     Metrics* const metrics = phase->mutable_metrics();
-    AddMetric(PEAK_LIVE_USABLE_BYTES, peak_class, stage.peak_live_bytes(),
-              metrics);
-    AddMetric(PEAK_LIVE_ABSOLUTE_USABLE_BYTES, peak_class,
-              stage.peak_live_absolute_bytes(), metrics);
-    AddMetric(ALLOCATED_USABLE_BYTES, EXACT, stage.allocated_bytes(), metrics);
-    AddMetric(ALLOCATION_COUNT, EXACT, stage.allocation_count(), metrics);
-    AddMetric(NET_GROWTH_USABLE_BYTES, EXACT, stage.net_growth_bytes(),
-              metrics);
+#define FOOTPRINT_ADD(field, member, is_highest, kind, ...) \
+  AddMetric(kind, is_highest ? peak_class : EXACT, stage.field(), metrics);
+    FOOTPRINT_STAGE_METRICS(FOOTPRINT_ADD)
+#undef FOOTPRINT_ADD
   }
   return phase_of;
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/format_bytes.h"
+#include "footprint/profiling/records/run_metric_table.h"
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/reports/run_tables.h"
 #include "footprint/profiling/reports/unaccounted_memory.h"
@@ -227,10 +228,12 @@ ReportFigure ContainerAndTrial(const ContainerNeeds& needs) {
   return figure;
 }
 
-ReportFigure Detail(const char* name, ReportValue value, const char* detail) {
-  ReportFigure figure = {name, std::move(value), detail};
-  figure.is_detail = true;
-  return figure;
+// Adds nothing without a name.
+void AddDetail(const char* name, ReportUnit unit, int64_t number,
+               const char* detail, std::vector<ReportFigure>* figures) {
+  if (name == nullptr) return;
+  figures->push_back({name, {unit, number}, detail});
+  figures->back().is_detail = true;
 }
 
 }  // namespace
@@ -251,16 +254,16 @@ void AddRunFigures(const MeasuredRun& run, const MeasuredImage& image,
   figures.back().is_detail = image.peak_mapped_bytes() == 0;
   figures.push_back(Allocated(image));
   if (image.has_totals()) {
-    figures.push_back(
-        Detail("calls", CountValue(image.allocation_count()), "of malloc"));
-    figures.push_back(
-        Detail("left at exit", BytesValue(image.live_bytes()), "never freed"));
+#define FOOTPRINT_ADD(field, value, unit, name, detail) \
+  AddDetail(name, ReportUnit::unit, image.field(), detail, &figures);
+    FOOTPRINT_PROCESS_METRICS(FOOTPRINT_ADD)
+#undef FOOTPRINT_ADD
   }
   figures.push_back(Allocator(image));
   if (run.has_container_needs()) {
     figures.push_back(ContainerAndTrial(run.container_needs()));
   }
-  figures.push_back(Detail("time", TimeValue(run.wall_time_ns()), ""));
+  AddDetail("time", ReportUnit::kNanoseconds, run.wall_time_ns(), "", &figures);
 }
 
 void AddPeakOwners(const MeasuredRun& run, const MeasuredImage& image,

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/format_bytes.h"
+#include "footprint/profiling/records/run_metric_table.h"
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/reports/run_tables.h"
 #include "footprint/profiling/runs/amounts.h"
@@ -14,6 +15,8 @@ namespace {
 
 // There may be hundreds of imports and files that need less than this share.
 constexpr double kLeastShare = 0.005;
+
+constexpr bool HasShare(const char* column) { return column != nullptr; }
 
 // Returns the stage's name, and what a reader of its figures must know.
 std::string MakeTitle(const StageFigures& stage) {
@@ -88,17 +91,18 @@ class StageTree {
     ReportRow row;
     row.depth = depth;
     row.key = StageName(image_, static_cast<size_t>(number));
-    row.cells = {BytesValue(stage.peak_live_bytes()),
-                 ShareValue(stage.peak_live_bytes(), image_.peak_live_bytes()),
-                 BytesValue(stage.peak_live_absolute_bytes()),
-                 BytesValue(at_peak_[static_cast<size_t>(number)]),
-                 BytesValue(stage.allocated_bytes()),
-                 ShareValue(stage.allocated_bytes(), image_.allocated_bytes()),
-                 CountValue(stage.allocation_count()),
-                 BytesValue(stage.net_growth_bytes()),
-                 CountValue(stage.visit_count()),
-                 TimeValue(stage.wall_time_ns()),
-                 TextValue(MakeTitle(stage))};
+    const MeasuredImage& image = image_;
+#define FOOTPRINT_CELLS(field, member, is_highest, kind, unit, column, \
+                        is_detail, share, whole)                       \
+  row.cells.push_back({ReportUnit::unit, stage.field()});              \
+  if (HasShare(share)) row.cells.push_back(ShareValue(stage.field(), whole));
+    FOOTPRINT_STAGE_METRICS(FOOTPRINT_CELLS)
+#undef FOOTPRINT_CELLS
+    row.cells.insert(
+        row.cells.end(),
+        {BytesValue(at_peak_[static_cast<size_t>(number)]),
+         CountValue(stage.visit_count()), TimeValue(stage.wall_time_ns()),
+         TextValue(MakeTitle(stage))});
     table_->rows.push_back(std::move(row));
   }
 
@@ -119,20 +123,21 @@ void AddStageTable(const MeasuredImage& image, const RunReportOptions& options,
   table.heading = "Stages";
   table.row_name = "stage";
   table.text_rows = 24;
-  table.columns = {{"peak above", ReportUnit::kBytes},
-                   {"share", ReportUnit::kShare},
-                   {"absolute peak", ReportUnit::kBytes, true},
-                   {"live at the peak", ReportUnit::kBytes, true},
-                   {"allocated", ReportUnit::kBytes},
-                   {"of all", ReportUnit::kShare},
-                   {"calls", ReportUnit::kCount, true},
-                   {"left", ReportUnit::kBytes},
-                   {"visits", ReportUnit::kCount},
-                   {"time", ReportUnit::kNanoseconds},
-                   {"stage"}};
-  table.compared = {{0, ComparedColumn::kNone, /*takes_largest=*/true},
-                    {4, ComparedColumn::kNone, /*takes_largest=*/false,
-                     /*is_detail=*/true}};
+#define FOOTPRINT_COLUMNS(field, member, is_highest, kind, unit, column,   \
+                          is_detail, share, whole)                         \
+  if (!is_detail) {                                                        \
+    table.compared.push_back({table.columns.size(), ComparedColumn::kNone, \
+                              is_highest, !table.compared.empty()});       \
+  }                                                                        \
+  table.columns.push_back({column, ReportUnit::unit, is_detail});          \
+  if (HasShare(share)) table.columns.push_back({share, ReportUnit::kShare});
+  FOOTPRINT_STAGE_METRICS(FOOTPRINT_COLUMNS)
+#undef FOOTPRINT_COLUMNS
+  table.columns.insert(table.columns.end(),
+                       {{"live at the peak", ReportUnit::kBytes, true},
+                        {"visits", ReportUnit::kCount},
+                        {"time", ReportUnit::kNanoseconds},
+                        {"stage"}});
   table.note =
       "exact: the most above what was live at a visit's begin; shares are of "
       "the process's peak and volume";

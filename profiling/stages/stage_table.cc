@@ -304,11 +304,10 @@ void EndVisitAt(int index) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   HeapPhaseBytes bytes;
   if (visit.phase.number >= 0) bytes = EndHeapPhase(visit.phase);
   const footprint_stage_figures figures = MakeFigures(visit, bytes);
-  RaiseTo(&stage.peak_live_net_bytes, figures.peak_live_bytes);
-  RaiseTo(&stage.peak_live_absolute_bytes, figures.peak_live_absolute_bytes);
-  Add(&stage.allocated_bytes, figures.allocated_bytes);
-  Add(&stage.allocation_count, figures.allocation_count);
-  Add(&stage.net_growth_bytes, figures.net_growth_bytes);
+#define FOOTPRINT_COMBINE(field, member, is_highest, ...) \
+  (is_highest ? RaiseTo : Add)(&stage.field, bytes.member);
+  FOOTPRINT_STAGE_METRICS(FOOTPRINT_COMBINE)
+#undef FOOTPRINT_COMBINE
   Add(&stage.wall_time_ns, figures.wall_time_ns);
   Add(&stage.open_visit_count, -1);
   std::copy(visits + index + 1, visits + visit_count, visits + index);
