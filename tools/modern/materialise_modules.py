@@ -82,6 +82,8 @@ def asked_versions(source):
             "bazel_dep": bazel_dep,
             # Repositories that this tree's own rules make need no module.
             "use_repo_rule": lambda *unused_args: _ignore,
+            "use_extension": lambda *unused_args: None,
+            "use_repo": _ignore,
         },
     )
     return versions
