@@ -16,7 +16,7 @@ namespace footprint {
 // Returns the system, the release and the architecture.
 std::string KernelName();
 
-// Returns the model of the first processor ("model name" in /proc/cpuinfo).
+// Returns the model of the first processor, as /proc/cpuinfo names it.
 std::string ProcessorModel();
 
 }  // namespace footprint

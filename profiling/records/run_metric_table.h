@@ -30,20 +30,21 @@
   ROW(threads_may_overlap, bytes.threads_may_overlap, kCount, nullptr, "")
 
 // ROW(field, member of HeapPhaseBytes, whether it is the highest of all visits
-// rather than their sum, kind in a profile, unit, column in reports, whether
-// the column is a detail, column of its share, the whole of that share).
-// `image` is the MeasuredImage.
-#define FOOTPRINT_STAGE_METRICS(ROW)                                           \
-  ROW(peak_live_bytes, peak_live_net_bytes, true, PEAK_LIVE_USABLE_BYTES,      \
-      kBytes, "peak above", false, "share", image.peak_live_bytes())           \
-  ROW(peak_live_absolute_bytes, peak_live_absolute_bytes, true,                \
-      PEAK_LIVE_ABSOLUTE_USABLE_BYTES, kBytes, "absolute peak", true, nullptr, \
-      0)                                                                       \
-  ROW(allocated_bytes, allocated_bytes, false, ALLOCATED_USABLE_BYTES, kBytes, \
-      "allocated", false, "of all", image.allocated_bytes())                   \
-  ROW(allocation_count, allocation_count, false, ALLOCATION_COUNT, kCount,     \
-      "calls", true, nullptr, 0)                                               \
-  ROW(net_growth_bytes, net_growth_bytes, false, NET_GROWTH_USABLE_BYTES,      \
-      kBytes, "left", false, nullptr, 0)
+// rather than their sum, kind in a profile, which tells the unit, column in
+// reports, whether the column is a detail, column of its share, the whole of
+// that share). `image` is the MeasuredImage.
+#define FOOTPRINT_STAGE_METRICS(ROW)                                        \
+  ROW(peak_live_bytes, peak_live_net_bytes, true, PEAK_LIVE_USABLE_BYTES,   \
+      "peak above", false, "share", image.peak_live_bytes())                \
+  ROW(peak_live_absolute_bytes, peak_live_absolute_bytes, true,             \
+      PEAK_LIVE_ABSOLUTE_USABLE_BYTES, "absolute peak", true, nullptr, 0)   \
+  ROW(allocated_bytes, allocated_bytes, false, ALLOCATED_USABLE_BYTES,      \
+      "allocated", false, "of all", image.allocated_bytes())                \
+  ROW(allocation_count, allocation_count, false, ALLOCATION_COUNT, "calls", \
+      true, nullptr, 0)                                                     \
+  ROW(net_growth_bytes, net_growth_bytes, false, NET_GROWTH_USABLE_BYTES,   \
+      "left", false, nullptr, 0)
+
+// Tested by //profiling/records:read_stages_test.
 
 #endif  // FOOTPRINT_PROFILING_RECORDS_RUN_METRIC_TABLE_H_

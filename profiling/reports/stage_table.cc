@@ -9,6 +9,7 @@
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/reports/run_tables.h"
 #include "footprint/profiling/runs/amounts.h"
+#include "footprint/profiling/schema/metric_kind.h"
 
 namespace footprint {
 namespace {
@@ -17,6 +18,11 @@ namespace {
 constexpr double kLeastShare = 0.005;
 
 constexpr bool HasShare(const char* column) { return column != nullptr; }
+
+ReportUnit ReportUnitOf(MetricKind kind) {
+  return UnitOfMetric(kind) == MetricUnit::kBytes ? ReportUnit::kBytes
+                                                  : ReportUnit::kCount;
+}
 
 // Returns the stage's name, and what a reader of its figures must know.
 std::string MakeTitle(const StageFigures& stage) {
@@ -92,9 +98,9 @@ class StageTree {
     row.depth = depth;
     row.key = StageName(image_, static_cast<size_t>(number));
     const MeasuredImage& image = image_;
-#define FOOTPRINT_CELLS(field, member, is_highest, kind, unit, column, \
-                        is_detail, share, whole)                       \
-  row.cells.push_back({ReportUnit::unit, stage.field()});              \
+#define FOOTPRINT_CELLS(field, member, is_highest, kind, column, is_detail, \
+                        share, whole)                                       \
+  row.cells.push_back({ReportUnitOf(kind), stage.field()});                 \
   if (HasShare(share)) row.cells.push_back(ShareValue(stage.field(), whole));
     FOOTPRINT_STAGE_METRICS(FOOTPRINT_CELLS)
 #undef FOOTPRINT_CELLS
@@ -123,13 +129,13 @@ void AddStageTable(const MeasuredImage& image, const RunReportOptions& options,
   table.heading = "Stages";
   table.row_name = "stage";
   table.text_rows = 24;
-#define FOOTPRINT_COLUMNS(field, member, is_highest, kind, unit, column,   \
-                          is_detail, share, whole)                         \
-  if (!is_detail) {                                                        \
-    table.compared.push_back({table.columns.size(), ComparedColumn::kNone, \
-                              is_highest, !table.compared.empty()});       \
-  }                                                                        \
-  table.columns.push_back({column, ReportUnit::unit, is_detail});          \
+#define FOOTPRINT_COLUMNS(field, member, is_highest, kind, column, is_detail, \
+                          share, whole)                                       \
+  if (!is_detail) {                                                           \
+    table.compared.push_back({table.columns.size(), ComparedColumn::kNone,    \
+                              is_highest, !table.compared.empty()});          \
+  }                                                                           \
+  table.columns.push_back({column, ReportUnitOf(kind), is_detail});           \
   if (HasShare(share)) table.columns.push_back({share, ReportUnit::kShare});
   FOOTPRINT_STAGE_METRICS(FOOTPRINT_COLUMNS)
 #undef FOOTPRINT_COLUMNS

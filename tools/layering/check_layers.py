@@ -63,11 +63,12 @@ def parse_layers(text):
 def parse_query(text):
     """The rules of `bazel query --output=xml`.
 
-    The top package is left out: it gives the libraries the names of modules.
+    The top package is left out: it gives the libraries the names of modules. Of
+    another repository only aliases matter, such as those of @footprint_programs.
     """
     rules = []
     for element in xml.etree.ElementTree.fromstring(text).iter("rule"):
-        if package_of(element.get("name")) == "":
+        if element.get("name").startswith("//:"):
             continue
         flags = {child.get("name"): child.get("value") for child in element.findall("boolean")}
         kind = element.get("class")
@@ -122,7 +123,8 @@ def violations(rules, layers):
     """Returns a sentence for each edge that layers.txt does not allow, or allows without need."""
     rooms = {room for room, _ in layers}
     found = ["%s: package %s is not in layers.txt" % (rule.name, package_of(rule.name))
-             for rule in rules if room_of(package_of(rule.name), rooms) is None]
+             for rule in rules if rule.name.startswith("//")
+             and room_of(package_of(rule.name), rooms) is None]
     used = set()
     for rule, target in edges(rules):
         room = room_of(package_of(rule.name), rooms)

@@ -34,6 +34,13 @@ def violations(*rules, uses=USES):
 
 
 class CheckLayersTest(unittest.TestCase):
+    def test_an_alias_of_another_repository_leads_to_what_it_names(self):
+        alias = query("@programs//:tool", ["//base/closed:x"], kind="alias")
+        found = violations(alias, query("//top:y", ["@programs//:tool"]))
+        self.assertIn("//top:y depends on //base/closed:x", found[0])
+        self.assertEqual(violations(query("@programs//:tool", ["//base:open"], kind="alias"),
+                                    query("//top:y", ["@programs//:tool"])), [])
+
     def test_an_edge_down_to_an_allowed_room_is_fine(self):
         self.assertEqual(violations(query("//top:y", ["//base:open"])), [])
 

@@ -85,8 +85,8 @@ cc_targets() {
 # includes only headers of its target's direct dependencies.
 lint_layers() {
   local status=0
-  bazel query --noshow_progress --noimplicit_deps --output=xml //... >.cache/rules.xml ||
-    return 1
+  bazel query --noshow_progress --noimplicit_deps --output=xml \
+    '//... + @footprint_programs//:all' >.cache/rules.xml || return 1
   python3 -B tools/layering/check_layers.py --layers=tools/layering/layers.txt \
     <.cache/rules.xml || status=1
   python3 -B tools/layering/check_includes.py --tree=. <.cache/rules.xml || status=1
