@@ -265,7 +265,8 @@ class OneReportTest(unittest.TestCase):
 
     def test_a_comparison_is_the_same_in_text_page_and_markdown(self):
         records = []
-        for i, arguments in enumerate([["-c", _THREADS], ["-c", _THREADS.replace("3 <<", "4 <<")]]):
+        # The lines differ by far more than two sigma of the samples.
+        for i, arguments in enumerate([["-c", _THREADS], ["-c", _THREADS.replace("3 <<", "9 <<")]]):
             self._run(["/usr/bin/python3", *arguments])
             records.append(self.folder / ("run%d" % i))
             (self.folder / "record").rename(records[-1])
