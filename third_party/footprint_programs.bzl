@@ -15,9 +15,10 @@ before `footprint_repositories()`:
 
 In MODULE.bazel the extension of prebuilt_programs.bzl does the same.
 
-A program that the archive does not have is built from source: `history`, which talks
-to a store over TLS and so needs libraries that a bare system lacks, and `selftest`,
-which plants regressions into programs that are built here.
+Two programs are always built from source: `history`, which talks to a store over TLS
+and so needs libraries that a bare system lacks, and `selftest`, which plants
+regressions into programs that are built here. An archive that lacks another program
+is refused.
 """
 
 # Programs of rules, and the targets from which they are built.
@@ -34,6 +35,9 @@ _SOURCES = {
     "report_main": Label("//gates:report_main"),
     "update_main": Label("//gates:update_main"),
 }
+
+# The programs that no archive has.
+_ALWAYS_BUILT = ["history_main"]
 
 _RULE = Label("//third_party:prebuilt_program.bzl")
 
@@ -77,7 +81,9 @@ def _footprint_programs_impl(repository_ctx):
     ]
     for name, source in _SOURCES.items():
         path = folder + "/" + name
-        if folder and repository_ctx.path(path).exists:
+        if folder and name not in _ALWAYS_BUILT:
+            if not repository_ctx.path(path).exists:
+                fail("%s has no %s: take the archive as the release made it" % (repository_ctx.attr.urls[0], name))
             lines.append("prebuilt_program(name = \"%s\", src = \"%s\")" % (name, path))
         else:
             lines.append("alias(name = \"%s\", actual = \"%s\")" % (name, _text(source)))

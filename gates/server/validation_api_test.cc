@@ -84,7 +84,7 @@ TEST(ValidationApiTest, ATokenHasAsManyWaitingTrialsAsAllowed) {
               HasSubstr("'limited' has as many trials without a"));
   EXPECT_EQ(refused.headers.count("Retry-After"), 1u);
   EXPECT_EQ(Send(server, server.token(), "slow b").status, 202);
-  // Of a bundle that the server has, nothing is sent.
+  // The server has this bundle, so the request needs no body.
   const ApiResponse known = server.api()->Answer(
       {"POST", "/v1/trials", {{"sha256", Sha256Hex("slow b")}}, limited});
   EXPECT_EQ(known.status, 202) << "the trial of another token answers";
@@ -109,7 +109,7 @@ TEST(ValidationApiTest, ChangesAreInTheAuditLogOrNotMade) {
           "[{]\"time\":\"[^\"]*\",\"who\":\"all\",\"action\":\"submit\","
           "\"bundle_sha256\":\"[0-9a-f]*\",\"deployment\":\"\",\"again\":"
           "\"0\"[}]\n[{][^\n]*\"action\":\"backup\"[}]\n"));
-  // Where nothing can be written, nothing is changed.
+  // A change whose entry cannot be written is not made.
   options.audit_log_path = "/dev/full";
   ExampleServer full("audit_full", {}, options);
   EXPECT_EQ(Send(full, full.token(), "accept a").status, 507);

@@ -1,4 +1,4 @@
-// What the token of a bundle's submitter allows.
+// Holds the limits that a token sets to its bearer's trials.
 //
 //   SubmitterLimits limits;
 //   limits.most_budget_bytes = 1 << 30;

@@ -47,7 +47,7 @@ TEST(UnfinishedTrialsTest, AReleasedTrialWaitsAgainAsTheLast) {
   EXPECT_EQ(trials.WaitingCount(), 2);
   EXPECT_EQ(trials.Claim(), 2);
   EXPECT_EQ(trials.Claim(), 1);
-  // Of trials that do not run nothing is changed.
+  // Trials that do not run are not changed.
   trials.Release(7);
   trials.Finish(7);
   EXPECT_EQ(trials.WaitingCount(), 0);

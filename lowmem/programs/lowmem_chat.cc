@@ -156,8 +156,8 @@ struct Answer {
   int64_t generated = 0;
   double read_seconds = 0;
   double generate_seconds = 0;
-  // Whether the model ended the answer. False if --generate or the end of the
-  // context cut it off.
+  // True if the model ended the answer, and false if --generate or the end of
+  // the context cut it off.
   bool has_stopped = false;
 };
 

@@ -60,7 +60,7 @@ class PieceSplitter {
 
   std::vector<Step> steps_;
   bool is_byte_level_ = false;
-  // Whether later steps see letters of ByteLevel's alphabet.
+  // True if later steps see letters of ByteLevel's alphabet.
   bool is_in_alphabet_ = false;
 };
 

@@ -67,7 +67,7 @@ std::map<std::string, LoadedSize> LoadedSizes(const MemoTrace& trace) {
     if (!is_size || (event.bytes() <= 0 && !is_time)) continue;
     const auto [entry, is_new] = sizes.try_emplace(event.name());
     LoadedSize& size = entry->second;
-    // Of several loads, the largest size and the shortest time count.
+    // The largest size and the shortest time of several loads count.
     if (is_new) size.source = SizeSource::kUnknown;
     if (is_time && (size.load_nanoseconds == 0 ||
                     event.load_nanoseconds() < size.load_nanoseconds)) {

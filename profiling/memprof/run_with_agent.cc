@@ -130,8 +130,8 @@ int64_t OwnMarkBytes() {
   return usage.ru_maxrss * int64_t{1024};
 }
 
-// Where the folder may lie, the first that can be used. Whoever sets TMPDIR has
-// chosen.
+// Returns the folders in which the record folder may lie; the first that can be
+// used is taken. If TMPDIR is set, it is the only one.
 std::vector<std::string> ParentFolders() {
   const char* const variable = std::getenv("TMPDIR");
   if (variable != nullptr && *variable != '\0') return {variable};

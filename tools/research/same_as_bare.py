@@ -28,7 +28,7 @@ import sys
 import tempfile
 
 LIMIT_S = 180
-# Not /tmp, which some situations hide.
+# Some situations hide /tmp, so the runner's folder lies elsewhere.
 PARENT_FOLDER = "/var/tmp"
 # A shell says 128 + N of a program that signal N ended, and its parent sees -N.
 CRASHES = {status for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL,
