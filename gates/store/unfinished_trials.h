@@ -11,9 +11,9 @@
 // trials of the others wait. Who submits one trial at a time gains nothing by
 // it, since a submitter who has no trials keeps the time of the last turn.
 //
-// The class is not thread-safe. It takes about 100 bytes for each trial and each
-// submitter. Claim takes time in proportion to the number of submitters, and
-// the other functions to the logarithm of the number of trials.
+// The class is not thread-safe. It takes about 100 bytes for each trial and
+// each submitter. Claim takes time in proportion to the number of submitters,
+// and the other functions to the logarithm of the number of trials.
 
 #ifndef FOOTPRINT_GATES_STORE_UNFINISHED_TRIALS_H_
 #define FOOTPRINT_GATES_STORE_UNFINISHED_TRIALS_H_

@@ -99,6 +99,14 @@ write_workspace "$other_archive" "$(sha256_of "$other_archive")"
 "$bazel" build :load >out 2>&1 && fail "an archive without the programs was taken"
 says 'holds memprof-.*need footprint-programs-'
 
+# The archive without one program.
+incomplete=$folder/incomplete.tar.gz
+(cd "$folder" && tar -xzf "$archive" && rm footprint-programs-*/check_main &&
+  tar -czf "$incomplete" footprint-programs-*/) || fail "no incomplete archive"
+write_workspace "$incomplete" "$(sha256_of "$incomplete")"
+"$bazel" build :load >out 2>&1 && fail "an archive without check_main was taken"
+says 'has no check_main'
+
 "$bazel" shutdown
 ((failures == 0)) && echo "prebuilt programs: all as expected"
 exit "$((failures > 0))"
