@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
+#include "footprint/base/files/file_lock.h"
 #include "footprint/base/files/read_write.h"
 #include "nlohmann/json.hpp"
 
@@ -47,7 +48,11 @@ absl::Status AppendToAuditLog(const std::string& path, int64_t now_unix_seconds,
   const FileDescriptor file(
       open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, kOwnerOnly));
   if (!file.is_open()) return FileError(errno, path, "cannot be opened");
-  // A single write, which entries of other processes cannot divide.
+  // While another thread or process appends, the file may end in a part of its
+  // entry, which looks like one that was cut off. So they take turns.
+  if (!LockFileIfPossible(file.get(), WhenLocked::kWait)) {
+    return FileError(errno, path, "cannot be locked");
+  }
   const std::string bytes =
       absl::StrCat(EndsWithLine(file.get()) ? "" : "\n", text, "\n");
   return WriteOn(file.get(), bytes.data(), static_cast<int64_t>(bytes.size()))

@@ -67,7 +67,7 @@ TEST(AuditLogTest, ThreadsWriteWholeLines) {
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&path, thread] {
-      for (int i = 0; i < 100; ++i) {
+      for (int i = 0; i < 1000; ++i) {
         EXPECT_THAT(
             AppendToAuditLog(path, i,
                              {absl::StrCat("token", thread),
@@ -79,7 +79,7 @@ TEST(AuditLogTest, ThreadsWriteWholeLines) {
   }
   for (std::thread& thread : threads) thread.join();
   std::vector<std::string> lines = absl::StrSplit(ReadTestFile(path), '\n');
-  ASSERT_EQ(lines.size(), 401u);
+  ASSERT_EQ(lines.size(), 4001u);
   lines.pop_back();
   for (const std::string& line : lines) {
     EXPECT_EQ(nlohmann::json::parse(line)["action"], "submit");
