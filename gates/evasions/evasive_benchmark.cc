@@ -45,7 +45,7 @@ void Touch(void* memory, size_t size = kHiddenBytes) {
 void* MapRaw() {
   return reinterpret_cast<void*>(syscall(SYS_mmap, nullptr, kHiddenBytes,
                                          PROT_READ | PROT_WRITE,
-                                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+                                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L));
 }
 
 void HoldRaw() {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "footprint/profiling/agent/record_folder.h"
+#include "footprint/profiling/heap/system_mmap.h"
 #include "footprint/profiling/records/record_file_name.h"
 
 namespace footprint::profiling_internal {
@@ -14,11 +15,9 @@ namespace {
 
 constexpr int32_t kMaxImages = 10000;
 
-// Maps the file by a system call, because mmap's entry point counts.
 void* Map(int file, size_t size_bytes) {
-  void* const mapped = reinterpret_cast<void*>(
-      syscall(SYS_mmap, nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-              file, 0));
+  void* const mapped = SystemMmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
+                                  MAP_SHARED, file, 0);
   return mapped == MAP_FAILED ? nullptr : mapped;
 }
 

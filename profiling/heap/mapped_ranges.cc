@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "footprint/profiling/heap/system_mmap.h"
+
 namespace footprint::profiling_internal {
 namespace {
 
@@ -26,11 +28,8 @@ size_t MappedRanges::FirstEndingAtOrAfter(uintptr_t address) const {
 void MappedRanges::Grow() {
   const size_t old_bytes = capacity_ * sizeof(Range);
   const size_t new_bytes = std::max(kFirstCapacityBytes, 2 * old_bytes);
-  // It makes the system call directly, because mmap is the function that is
-  // being counted.
-  void* grown = reinterpret_cast<void*>(
-      syscall(SYS_mmap, nullptr, new_bytes, PROT_READ | PROT_WRITE,
-              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  void* grown = SystemMmap(nullptr, new_bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (grown == MAP_FAILED) std::abort();
   if (ranges_ != nullptr) {
     std::memcpy(grown, ranges_, count_ * sizeof(Range));

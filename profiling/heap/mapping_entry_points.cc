@@ -16,6 +16,7 @@
 #include "footprint/profiling/heap/heap_counters.h"
 #include "footprint/profiling/heap/mapped_ranges.h"
 #include "footprint/profiling/heap/mapping_hooks.h"
+#include "footprint/profiling/heap/system_mmap.h"
 #include "footprint/profiling/heap/thread_registration.h"
 
 namespace footprint::profiling_internal {
@@ -51,12 +52,6 @@ __attribute__((constructor(102))) void WatchForks() {
 size_t RoundedToPages(size_t size) {
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   return (size + page - 1) / page * page;
-}
-
-void* SystemMmap(void* address, size_t size, int protection, int flags,
-                 int file, off_t offset) {
-  return reinterpret_cast<void*>(
-      syscall(SYS_mmap, address, size, protection, flags, file, offset));
 }
 
 int SystemMunmap(void* address, size_t size) {

@@ -11,6 +11,7 @@
 #include "footprint/base/threads/pthread_mutex.h"
 #include "footprint/profiling/heap/heap_counters.h"
 #include "footprint/profiling/heap/process_counters.h"
+#include "footprint/profiling/heap/system_mmap.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -60,9 +61,9 @@ void Grow(Shard* shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->lock) {
   const size_t old_slot_count = shard->slot_count;
   shard->slot_count =
       old_slot_count == 0 ? kFirstSlotCount : 2 * old_slot_count;
-  void* pages = reinterpret_cast<void*>(
-      syscall(SYS_mmap, nullptr, shard->slot_count * sizeof(Slot),
-              PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  void* pages =
+      SystemMmap(nullptr, shard->slot_count * sizeof(Slot),
+                 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) std::abort();
   shard->slots = static_cast<Slot*>(pages);
   for (size_t slot = 0; slot < old_slot_count; ++slot) {

@@ -1,12 +1,13 @@
 #include "footprint/profiling/heap/thread_records.h"
 
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+
+#include "footprint/profiling/heap/system_mmap.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -15,9 +16,9 @@ namespace {
 // calls comes here.
 void MapRecords() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   constexpr size_t kCount = 32;
-  void* const mapped = reinterpret_cast<void*>(
-      syscall(SYS_mmap, nullptr, kCount * sizeof(ThreadRecord),
-              PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  void* const mapped =
+      SystemMmap(nullptr, kCount * sizeof(ThreadRecord), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
     static constexpr char kMessage[] =
         "footprint: no memory for the record of a thread\n";

@@ -430,7 +430,7 @@ void MakeRefusedCalls() {
   // A system call of six arguments.
   void* const pages = reinterpret_cast<void*>(
       syscall(SYS_mmap, nullptr, 4096, PROT_READ | PROT_WRITE,
-              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L));
   if (pages == MAP_FAILED) _exit(90);
   *static_cast<char*>(pages) = 1;
   munmap(pages, 4096);

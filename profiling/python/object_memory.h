@@ -50,7 +50,7 @@ inline bool IsObjectOfType(uintptr_t address, uintptr_t type) {
 inline bool CopyIfReadable(uintptr_t address, void* bytes, size_t size_bytes) {
   const iovec from = {reinterpret_cast<void*>(address), size_bytes};
   const iovec to = {bytes, size_bytes};
-  return syscall(SYS_process_vm_readv, getpid(), &to, 1, &from, 1, 0) ==
+  return syscall(SYS_process_vm_readv, getpid(), &to, 1, &from, 1, 0L) ==
          static_cast<long>(size_bytes);
 }
 

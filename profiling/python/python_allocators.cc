@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "footprint/profiling/heap/heap_counters.h"
+#include "footprint/profiling/heap/system_mmap.h"
 #include "footprint/profiling/malloc/counted_blocks.h"
 #include "footprint/profiling/python/interpreter_layout.h"
 #include "footprint/profiling/python/object_memory.h"
@@ -65,12 +66,10 @@ void FlipArena(const void* arena) {
   arena_bits[number / 64] ^= uint64_t{1} << number % 64;
 }
 
-// Maps by a system call: mmap's entry point would count it as the program's
-// mapping.
 void* MapPages(size_t size) {
-  void* const pages = reinterpret_cast<void*>(
-      syscall(SYS_mmap, nullptr, size, PROT_READ | PROT_WRITE,
-              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  void* const pages =
+      SystemMmap(nullptr, size, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return pages == MAP_FAILED ? nullptr : pages;
 }
 

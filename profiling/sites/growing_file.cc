@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "footprint/profiling/heap/system_mmap.h"
+
 namespace footprint::profiling_internal {
 namespace {
 
@@ -51,10 +53,8 @@ void* GrowingFile::Create(int folder, const char* name, size_t size_bytes,
     Remove(folder, name);
     return nullptr;
   }
-  // It avoids mmap, whose entry point counts what the program maps.
-  void* const mapped = reinterpret_cast<void*>(
-      syscall(SYS_mmap, nullptr, size_bytes, PROT_READ | PROT_WRITE,
-              MAP_SHARED | MAP_NORESERVE, descriptor_, 0));
+  void* const mapped = SystemMmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
+                                  MAP_SHARED | MAP_NORESERVE, descriptor_, 0);
   if (mapped == MAP_FAILED) {
     Remove(folder, name);
     return nullptr;

@@ -18,15 +18,14 @@
 #include <cstdint>
 
 #include "footprint/profiling/heap/mapping_hooks.h"
+#include "footprint/profiling/heap/system_mmap.h"
 
 namespace footprint::profiling_internal {
 
 // Returns pages of zeros, or null if the kernel has no memory.
 inline void* TakePages(size_t size_bytes) {
-  // It avoids mmap, whose entry point counts what the program maps.
-  void* const pages = reinterpret_cast<void*>(
-      syscall(SYS_mmap, nullptr, size_bytes, PROT_READ | PROT_WRITE,
-              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  void* const pages = SystemMmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return nullptr;
   if (AgentMapped != nullptr) {
     AgentMapped(reinterpret_cast<uintptr_t>(pages), size_bytes);

@@ -24,8 +24,8 @@ int ReadablePages(uintptr_t page) {
     places[i].iov_len = 1;
   }
   const iovec own = {bytes, sizeof(bytes)};
-  const long count =
-      syscall(SYS_process_vm_readv, getpid(), &own, 1, places, kPagesAtOnce, 0);
+  const long count = syscall(SYS_process_vm_readv, getpid(), &own, 1, places,
+                             kPagesAtOnce, 0L);
   return count < 0 ? 0 : static_cast<int>(count);
 }
 

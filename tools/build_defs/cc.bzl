@@ -5,27 +5,26 @@ load("@protobuf//bazel:proto_library.bzl", "proto_library")
 load("@rules_cc//cc:cc_binary.bzl", "cc_binary")
 load("@rules_cc//cc:cc_library.bzl", "cc_library")
 load("@rules_cc//cc:cc_test.bzl", "cc_test")
+load("//tools/build_defs:precompiled_header.bzl", "precompiled_header_copts")
 
 _INCLUDE_ROOT = "footprint/"
 
 # The header that every test begins with, and the header of libraries and
-# programs. Each is parsed once for all: docs/decisions/0048 and 0049.
-_TEST_PRELUDE = struct(
-    condition = "//tools/build_defs:with_test_prelude",
-    header = _INCLUDE_ROOT + "base/testing/test_prelude.h",
-    target = "//base/testing:test_prelude",
-)
-_LIBRARY_PRELUDE = struct(
-    condition = "//tools/build_defs:with_library_prelude",
-    header = _INCLUDE_ROOT + "tools/build_defs/library_prelude.h",
-    target = "//tools/build_defs:library_prelude",
-)
+# programs. Each is parsed once for all: docs/decisions/0070.
+_TEST_PRELUDE = struct(name = "test_prelude", package = "base/testing")
+_LIBRARY_PRELUDE = struct(name = "library_prelude", package = "tools/build_defs")
 
-def _only(prelude, values):
+def _only_with_preludes(values):
     return select({
-        prelude.condition: values,
+        "//tools/build_defs:with_preludes": values,
         "//conditions:default": [],
     })
+
+def _prelude_copts(prelude):
+    return _only_with_preludes(precompiled_header_copts(prelude.package, prelude.name))
+
+def _prelude_deps(prelude):
+    return _only_with_preludes(["//%s:%s" % (prelude.package, prelude.name)])
 
 # With the prelude a source needs the C++ library, even if it does not use it.
 # Code that runs inside malloc must not, and of Abseil it depends only on the
@@ -41,7 +40,7 @@ def with_library_prelude(srcs, deps, copts):
     Args:
       srcs: of a C++ rule.
       deps: of the rule; without Abseil or a proto among them, it is left as it is.
-      copts: of the rule; with options of its own, gcc would not take what is
+      copts: of the rule; with options of its own, clang would not take what is
         parsed without them, so it is left as it is.
 
     Returns:
@@ -52,8 +51,8 @@ def with_library_prelude(srcs, deps, copts):
         not any([_is_in_cpp_library_anyway(dep) for dep in deps])):
         return struct(copts = copts, deps = deps)
     return struct(
-        copts = _only(_LIBRARY_PRELUDE, ["-Winvalid-pch", "-include", _LIBRARY_PRELUDE.header]),
-        deps = deps + _only(_LIBRARY_PRELUDE, [_LIBRARY_PRELUDE.target]),
+        copts = _prelude_copts(_LIBRARY_PRELUDE),
+        deps = deps + _prelude_deps(_LIBRARY_PRELUDE),
     )
 
 def footprint_cc_library(name, srcs = [], deps = [], copts = [], **kwargs):
@@ -98,21 +97,21 @@ def footprint_cc_binary(name, srcs = [], deps = [], copts = [], **kwargs):
         **kwargs
     )
 
-def footprint_cc_test(name, deps = [], **kwargs):
+def footprint_cc_test(name, deps = [], copts = [], **kwargs):
     """A GoogleTest of one library.
 
     Args:
       name: name of the target.
       deps: what is tested; GoogleTest and its main are added.
+      copts: as of cc_test.
       **kwargs: passed to cc_test.
     """
+    deps = deps + ["@googletest//:gtest", "@googletest//:gtest_main"]
     cc_test(
         name = name,
         size = kwargs.pop("size", "small"),
-        copts = kwargs.pop("copts", []) +
-                _only(_TEST_PRELUDE, ["-include", _TEST_PRELUDE.header]),
-        deps = deps + ["@googletest//:gtest", "@googletest//:gtest_main"] +
-               _only(_TEST_PRELUDE, [_TEST_PRELUDE.target]),
+        copts = copts or _prelude_copts(_TEST_PRELUDE),
+        deps = deps if copts else deps + _prelude_deps(_TEST_PRELUDE),
         **kwargs
     )
 

@@ -1,4 +1,4 @@
-"""A header that the compiler has parsed before, for sources that all begin with it.
+"""A header that clang has parsed before, for sources that all begin with it.
 
     precompiled_header(
         name = "test_prelude",
@@ -7,13 +7,12 @@
     )
     cc_test(
         name = "one_test",
-        copts = ["-include", "footprint/base/testing/test_prelude.h"],
+        copts = precompiled_header_copts("base/testing", "test_prelude"),
         deps = [":test_prelude"],
     )
 
-gcc takes the parsed form where it finds it beside the header and all flags that matter
-are the same, else the header itself: whoever depends on this compiles either way, and
-tests what it would without. Nothing is linked. Why: docs/decisions/0048.
+clang reads the parsed form in place of the header, and refuses it if flags that matter
+differ. Nothing is linked. Why: docs/decisions/0070.
 """
 
 load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
@@ -21,33 +20,28 @@ load("@rules_cc//cc:find_cc_toolchain.bzl", "CC_TOOLCHAIN_ATTRS", "find_cc_toolc
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 
-# gcc lists the header as a dependency of a source, but neither the parsed form
-# nor the header's own includes. So the header contains their names, since
-# otherwise a source would not be rebuilt when gMock changes.
-_NAME_CONTENT = """
-set -euo pipefail
-{
-  cat "$1"
-  printf '\\n// SHA-256 of all that it may include: '
-  xargs cat <"$2" | sha256sum
-} >"$3"
+# Names of headers are written relative to the folder that clang runs in, so that the
+# parsed form can be moved between sandboxes, and without times. Code that each source
+# would generate again is generated here.
+_PARSE = """
+exec "$@" -Xclang -relocatable-pch -Xclang -isysroot -Xclang "$PWD" \\
+  -Xclang -fno-pch-timestamp -fpch-instantiate-templates
 """
 
-def _name_content(ctx, context, header):
-    included = ctx.actions.args()
-    included.set_param_file_format("multiline")
-    included.use_param_file("%s", use_always = True)
-    included.add_all(context.headers)
-    ctx.actions.run_shell(
-        command = _NAME_CONTENT,
-        arguments = [ctx.file.hdr.path, included, header.path],
-        inputs = depset([ctx.file.hdr], transitive = [context.headers]),
-        outputs = [header],
-        mnemonic = "NameContent",
-        progress_message = "Naming what %s includes" % ctx.file.hdr.short_path,
-    )
+def precompiled_header_copts(package, name):
+    """The options of a source that begins with a precompiled header of this repository.
 
-def _parse(ctx, header, context, parsed):
+    Args:
+      package: package of the precompiled_header.
+      name: its name.
+
+    Returns:
+      A list for `copts`; the source's rule depends on the precompiled_header.
+    """
+    parsed = "$(BINDIR)/%s/%s.pch" % (package, name)
+    return ["-Xclang", "-isysroot", "-Xclang", ".", "-include-pch", parsed]
+
+def _parse(ctx, context, parsed):
     toolchain = find_cc_toolchain(ctx)
     features = cc_common.configure_features(
         ctx = ctx,
@@ -58,7 +52,7 @@ def _parse(ctx, header, context, parsed):
     variables = cc_common.create_compile_variables(
         feature_configuration = features,
         cc_toolchain = toolchain,
-        source_file = header.path,
+        source_file = ctx.file.hdr.path,
         output_file = parsed.path,
         user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts,
         include_directories = context.includes,
@@ -73,13 +67,14 @@ def _parse(ctx, header, context, parsed):
         action_name = CPP_COMPILE_ACTION_NAME,
         variables = variables,
     )
-    ctx.actions.run(
-        executable = cc_common.get_tool_for_action(
-            feature_configuration = features,
-            action_name = CPP_COMPILE_ACTION_NAME,
-        ),
-        arguments = ["-x", "c++-header"] + flags,
-        inputs = depset([header], transitive = [context.headers, toolchain.all_files]),
+    clang = cc_common.get_tool_for_action(
+        feature_configuration = features,
+        action_name = CPP_COMPILE_ACTION_NAME,
+    )
+    ctx.actions.run_shell(
+        command = _PARSE,
+        arguments = [clang, "-x", "c++-header"] + flags,
+        inputs = depset([ctx.file.hdr], transitive = [context.headers, toolchain.all_files]),
         outputs = [parsed],
         env = cc_common.get_environment_variables(
             feature_configuration = features,
@@ -91,19 +86,12 @@ def _parse(ctx, header, context, parsed):
     )
 
 def _precompiled_header_impl(ctx):
-    folder = ctx.label.name + "_include"
-    path = "%s/footprint/%s/%s" % (folder, ctx.label.package, ctx.file.hdr.basename)
-    header = ctx.actions.declare_file(path)
-    parsed = ctx.actions.declare_file(path + ".gch")
+    parsed = ctx.actions.declare_file(ctx.label.name + ".pch")
     of_deps = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps])
-    _name_content(ctx, of_deps.compilation_context, header)
-    _parse(ctx, header, of_deps.compilation_context, parsed)
-    own = cc_common.create_compilation_context(
-        headers = depset([header, parsed]),
-        includes = depset([header.path[:header.path.index(folder) + len(folder)]]),
-    )
+    _parse(ctx, of_deps.compilation_context, parsed)
+    own = cc_common.create_compilation_context(headers = depset([ctx.file.hdr, parsed]))
     return [
-        DefaultInfo(files = depset([header, parsed])),
+        DefaultInfo(files = depset([parsed])),
         cc_common.merge_cc_infos(cc_infos = [
             CcInfo(compilation_context = own),
             CcInfo(compilation_context = of_deps.compilation_context),
@@ -116,7 +104,6 @@ precompiled_header = rule(
         {
             "hdr": attr.label(
                 allow_single_file = [".h"],
-                doc = "Included as footprint/<package>/<its name>.",
                 mandatory = True,
             ),
             "deps": attr.label_list(

@@ -1,6 +1,3 @@
-// This is compiled with -Winvalid-pch, which -Werror makes an error: gcc
-// accepts the parsed header or says why it does not.
-
 #include "footprint/tools/build_defs/prelude_of_a_library.h"
 
 namespace footprint {

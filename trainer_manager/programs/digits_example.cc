@@ -75,7 +75,8 @@ absl::StatusOr<TrainResult> LearnDigits(const std::string& digits,
   if (!whole.ok()) return whole;
   std::cout << "accuracy " << *whole->validation->accuracy << "\n";
   network.Freeze("conv*");  // and a head that begins with zeros
-  for (float& value : *whole->parameters->Find("head.weight")) value = 0;
+  const auto head = whole->parameters->Find("head.weight");
+  for (float& value : *head) value = 0;
   options.parameters = whole->parameters;
   options.best_path = "head_best.safetensors";
   options.state_path = "head.safetensors";

@@ -1,0 +1,42 @@
+"""clang as the compiler of what is built without optimisation, in Debian 12's Bazel.
+
+    load("//tools/build_defs:clang_toolchain.bzl", "clang_toolchain_repository")
+    clang_toolchain_repository(name = "clang_toolchain")
+
+and `--crosstool_top=@clang_toolchain//by_mode:toolchain`. What is optimised, so all
+that is measured or released, is compiled by the machine's own compiler as before, as
+are the programs that run while it builds. Why: docs/decisions/0070.
+"""
+
+load("@bazel_tools//tools/cpp:lib_cc_configure.bzl", "get_cpu_value")
+load("@bazel_tools//tools/cpp:unix_cc_configure.bzl", "configure_unix_toolchain")
+
+_BY_MODE = """\
+config_setting(
+    name = "fastbuild",
+    values = {"compilation_mode": "fastbuild"},
+)
+
+alias(
+    name = "toolchain",
+    actual = select({
+        ":fastbuild": "//:toolchain",
+        "//conditions:default": "@bazel_tools//tools/cpp:toolchain",
+    }),
+    visibility = ["//visibility:public"],
+)
+"""
+
+def _clang_toolchain_repository_impl(repository_ctx):
+    clang = repository_ctx.which("clang")
+    if not clang:
+        fail("clang is not installed; run tools/dev setup, which installs it")
+    configure_unix_toolchain(repository_ctx, get_cpu_value(repository_ctx), {"gcc": str(clang)})
+    repository_ctx.file("by_mode/BUILD", _BY_MODE)
+
+clang_toolchain_repository = repository_rule(
+    implementation = _clang_toolchain_repository_impl,
+    configure = True,
+    doc = "Bazel's own description of a compiler, written for clang.",
+    local = True,
+)
