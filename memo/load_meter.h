@@ -77,7 +77,7 @@ struct MemoryReading {
   int64_t mapped_bytes = 0;
   int64_t resident_bytes = 0;
   int64_t inaccessible_count = 0;  // mappings, such as one before each stack
-  // True if another thread existed, in a difference at either of its moments.
+  // True if another thread existed; in a difference, at either of its moments.
   bool has_other_threads = false;
 
   MemoryReading& operator+=(const MemoryReading& other);
@@ -89,8 +89,8 @@ MemoryReading ReadMemory();
 
 // Returns whether inaccessible pages distinguish a thread's stack from other
 // mappings. Since glibc 2.42 they do not, as guard pages look like any others.
-// Then mappings are in doubt if they were made while the process had threads,
-// or later, and may include stacks.
+// Then mappings that were made while the process had other threads, or after it
+// had some, are in doubt, since they may be stacks.
 bool StacksAreTold();
 
 // While it lives, the heap bytes of its thread count as metered, so that they

@@ -1,8 +1,8 @@
 // A memo holds a value that is loaded once, shared, and evicted on request.
 //
 //   absl::StatusOr<Memo<Model>> model = MakeMemo<Model>(
-//       "resnet", [path]() -> absl::StatusOr<Model> { return ReadModel(path);
-//       });
+//       "resnet",
+//       [path]() -> absl::StatusOr<Model> { return ReadModel(path); });
 //   {
 //     absl::StatusOr<Handle<Model>> handle = model->Get();   // Loads.
 //     if (!handle.ok()) return handle.status();

@@ -5,9 +5,9 @@
 //   if (descriptor < 0) return FileError(errno, path, "cannot be opened");
 //
 // NotFound: ENOENT, ENOTDIR. PermissionDenied: EACCES, EPERM, EROFS.
-// InvalidArgument, for what is not a regular file or not a file's name: EISDIR,
-// ELOOP, ENXIO, ENAMETOOLONG, EINVAL. ResourceExhausted: ENOSPC, EDQUOT, EFBIG,
-// ENOMEM, EMFILE, ENFILE. Unavailable: every other error.
+// InvalidArgument, for a path that is not a regular file or not a valid name:
+// EISDIR, ELOOP, ENXIO, ENAMETOOLONG, EINVAL. ResourceExhausted: ENOSPC,
+// EDQUOT, EFBIG, ENOMEM, EMFILE, ENFILE. Unavailable: every other error.
 //
 // Thread-safe. Pure: the status has copies of the texts. Memory: the text.
 

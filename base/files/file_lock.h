@@ -5,7 +5,7 @@
 //   if (!lock.ok()) return lock.status();
 //
 // Thread-compatible: a lock has one owner. It belongs to a descriptor, so it
-// works between threads as between processes. On file systems without locks
+// also works between threads of one process. On file systems without locks
 // (some network file systems) every caller succeeds. Memory: a file descriptor.
 
 #ifndef FOOTPRINT_BASE_FILES_FILE_LOCK_H_

@@ -25,7 +25,7 @@ namespace footprint {
 int64_t ReadAt(int descriptor, int64_t offset_bytes, int64_t size_bytes,
                void* destination);
 
-// Does the same from the descriptor's position, which may be that of a pipe.
+// Does the same from the descriptor's position on. The file may be a pipe.
 int64_t ReadOn(int descriptor, int64_t size_bytes, void* destination);
 
 // Reads all of `size_bytes`. Returns DataLoss if the file ends earlier, and

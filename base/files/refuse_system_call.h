@@ -1,5 +1,5 @@
 // Makes the kernel refuse system calls of this process, as a container's filter
-// does, so that tests reach the code that runs instead.
+// does, so that tests reach the code that runs in such a case.
 //
 //   if (!RefuseThreads()) std::_Exit(3);
 //   const absl::Status status = LazyLoading(&chain, file, options).status();

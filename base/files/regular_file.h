@@ -1,4 +1,4 @@
-// Opens regular files only, so that it never waits.
+// Opens regular files only, so that opening never waits.
 //
 //   absl::StatusOr<FileDescriptor> file = OpenRegularFile("config.json");
 //

@@ -1,4 +1,5 @@
-// Computes SHA-256 (FIPS 180-4), a hash that nobody can reach with other bytes.
+// Computes SHA-256 (FIPS 180-4), a cryptographic hash: nobody can find other
+// bytes with the same hash.
 //
 //   footprint::Sha256 hash;
 //   hash.Add("ab");
@@ -8,7 +9,8 @@
 //
 // Unlike Fingerprint (fingerprint.h) it is safe against adversaries, and about
 // thirty times slower: some 250 MB a second. Thread-compatible. It copies up to
-// 63 of the added bytes. Memory: 104 bytes, and only the text on the heap.
+// 63 of the added bytes. Memory: 104 bytes; only the returned text is on the
+// heap.
 
 #ifndef FOOTPRINT_BASE_FILES_SHA256_H_
 #define FOOTPRINT_BASE_FILES_SHA256_H_
@@ -27,7 +29,7 @@ constexpr size_t kSha256HexDigits = 64;
 
 class Sha256 {
  public:
-  // Continues the text that is hashed.
+  // Appends bytes to those that are hashed.
   void Add(absl::string_view bytes);
 
   // Returns the 32 bytes of the hash. Call it once, and do not call Add

@@ -19,11 +19,12 @@
 // 150 bytes per key, and the texts. Time: O(n log n) in the tensors; the header
 // is read once.
 //
-// InvalidArgument: the file is not a GGUF file, or breaks the format; the text
-// names the file and the byte, and the key or the tensor. Unimplemented: the
-// file has another version, or a type of tensor that is not in DType, which the
-// text names. NotFound: no such file, key or tensor. DataLoss: the file was
-// shortened while it was read. Other errors are those of FileError.
+// InvalidArgument: the file is not a GGUF file, or breaks the format; the
+// message names the file and the byte, and the key or the tensor.
+// Unimplemented: the file has another version, or a type of tensor that is not
+// in DType, which the message names. NotFound: no such file, key or tensor.
+// DataLoss: the file was shortened while it was read. Other errors are those of
+// FileError.
 
 #ifndef FOOTPRINT_BASE_GGUF_GGUF_H_
 #define FOOTPRINT_BASE_GGUF_GGUF_H_
@@ -86,7 +87,8 @@ class GgufIndex : public TensorIndex {
   static constexpr int64_t kMaximumKeys = 1 << 16;
   static constexpr int64_t kMaximumTensors = 1 << 19;
 
-  // Returns whether a file that begins with these bytes has the mark of GGUF.
+  // Returns whether these bytes, the first of a file, begin with GGUF's magic
+  // number.
   static bool HasMagic(absl::string_view begin);
 
   // Reads the header of the file at `path`.

@@ -1,5 +1,5 @@
-// Reads the elements of a list in a GGUF file, of which the index has only the
-// place.
+// Reads the elements of a list in a GGUF file. The index has only the list's
+// place in the file.
 //
 //   absl::StatusOr<const footprint::GgufValue*> list =
 //       index.List("tokenizer.ggml.tokens", footprint::GgufType::kString);

@@ -1,5 +1,5 @@
-// A control group for one run. The kernel reports its peak, with page cache,
-// tmpfs and kernel memory, and can limit its memory.
+// A control group for one run. The kernel reports the group's peak, which
+// includes page cache, tmpfs and kernel memory, and can limit its memory.
 //
 //   absl::StatusOr<MemoryGroup> group = MemoryGroup::Create(100 << 20);
 //   write(group->processes_descriptor(), "0\n", 2);  // the caller joins
@@ -7,21 +7,21 @@
 //
 // The group is of version 1 or 2, whichever has the memory controller, and lies
 // below this process's own group. A group of version 2 has either processes or
-// controllers. So if the own group is delegated (to a container, or by
-// systemd's Delegate=memory), its processes move into a group below it,
-// footprint-self; otherwise new groups are made beside the own group. The peak
-// includes pages of files that the group's processes were the first to read,
-// which the kernel would give up under a limit. It does not include pages that
-// another group had read before. So it may be more or less than a resident set.
+// controllers. So if this process's group is delegated (to a container, or by
+// systemd's Delegate=memory), the processes in it move into a group below it,
+// footprint-self; otherwise new groups are made beside it. The peak includes
+// pages of files that the group's processes were the first to read, which the
+// kernel would give up under a limit. It does not include pages that another
+// group had read before. So it may be more or less than a resident set.
 //
 // Owns the group and removes it at the end. All processes in it must have
 // ended; a process that still runs keeps the group. The first Create of a
 // process removes groups that killed processes of this library left. Movable;
 // thread-compatible, and Create is thread-safe. Memory: some KiB of the
 // kernel's. Time: about a millisecond. Errors: kFailedPrecondition if there is
-// no memory controller, or not for this user, with the way out, or if the limit
-// cannot be set; kResourceExhausted if the kernel has no room. Source: Linux,
-// admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst.
+// no memory controller, if this user may not use it (the message says what to
+// do), or if the limit cannot be set; kResourceExhausted if the kernel has no
+// room. Source: Linux, admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst.
 
 #ifndef FOOTPRINT_BASE_MACHINE_MEMORY_GROUP_H_
 #define FOOTPRINT_BASE_MACHINE_MEMORY_GROUP_H_

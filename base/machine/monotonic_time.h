@@ -23,8 +23,8 @@ inline int64_t MonotonicTimeNs() {
   return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
 }
 
-// Returns how many nanoseconds the calling thread has run. On a busy machine
-// the clock includes waiting, but this does not.
+// Returns how many nanoseconds the calling thread has run. Time in which it
+// waits, for example for a processor on a busy machine, does not count.
 inline int64_t ThreadProcessorTimeNs() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -1,10 +1,10 @@
-// Reads and resets what a load meter needs from jemalloc, in addition to
-// //base/memory:allocator.
+// Flushes the thread's cache and reads the counters of jemalloc that a load
+// meter needs in addition to those of //base/memory:allocator.
 //
 //   FlushThreadCache();
 //   const int64_t before_bytes = ReadAllocatorBytes().allocated_bytes;
 //
-// Thread-safe. With another allocator nothing happens, and figures are zero.
+// Thread-safe. With another allocator the functions do nothing and return zero.
 // Memory: none. Time: some nanoseconds, except where noted.
 
 #ifndef FOOTPRINT_BASE_MEMORY_JEMALLOC_CONTROLS_H_
@@ -22,8 +22,8 @@ void FlushThreadCache();
 // only when ReadAllocatorBytes (//base/memory:allocator) is called.
 int64_t ReadRetainedBytes();
 
-// Returns the thread's peak bytes since ResetThreadHeapPeak, beyond what it had
-// then, within 64 KiB.
+// Returns the most bytes that the thread has had since ResetThreadHeapPeak,
+// beyond those that it had then. The result may be wrong by up to 64 KiB.
 int64_t ReadThreadHeapPeakBytes();
 void ResetThreadHeapPeak();
 

@@ -4,8 +4,8 @@
 //   row[999] = 1;
 //
 // The pointer alone owns the memory; thread-compatible. The values are not
-// initialised. Memory: whole lines, plus 4,032 bytes. If memory runs out, the
-// program ends, as with operator new.
+// initialised. Memory: whole lines, 4,032 bytes in the example. If memory runs
+// out, the program ends, as with operator new.
 
 #ifndef FOOTPRINT_BASE_MEMORY_LINE_FLOATS_H_
 #define FOOTPRINT_BASE_MEMORY_LINE_FLOATS_H_

@@ -1,12 +1,13 @@
 // Linux's membarrier: a memory fence on every processor that runs a thread of
-// this process, of which only the caller pays the cost.
+// this process. Only the caller pays the cost.
 //
 //   static const bool can_fence = RegisterMembarrier();  // once a process
 //   ...
 //   if (can_fence) Membarrier();
 //
-// If a thread runs at the same time, either its earlier operations, with
-// stores, come before the call, or it sees what was stored before the call.
+// Each other thread executes a full fence at some moment during the call: the
+// caller sees its earlier stores after the call, and it later sees all that the
+// caller stored before the call.
 //
 // Header-only and without allocation, so that code behind malloc may use it.
 // Thread-safe. Memory: none. Time: 0.5 to 10 us per call.

@@ -33,8 +33,8 @@ class MemoryBlock {
   ~MemoryBlock();
 
   // Allocates a block; one of 0 bytes is empty. Returns ResourceExhausted if
-  // there is not so much memory, with the size in the text, and InvalidArgument
-  // for a negative size.
+  // there is not so much memory, with the size in the message, and
+  // InvalidArgument for a negative size.
   static absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
                                               int64_t record_bytes = 0);
 

@@ -24,11 +24,11 @@ int64_t LoadedImageBytes();
 bool HasHadChildProcess();
 
 // Marks a moment, and says later whether this process has started children
-// since then, also by vfork, posix_spawn or system(). A child from before that
-// ends and is waited for later counts as a new one, since it looks the same. A
-// process that ignores SIGCHLD loses its children without a trace, so it always
-// counts as having started one. Memory: the numbers of the children that live
-// at that moment.
+// since then, also by vfork, posix_spawn or system(). A child that was started
+// earlier counts as a new one if it ends and is waited for later, since it
+// looks the same. A process that ignores SIGCHLD loses its children without a
+// trace, so it always counts as having started one. Memory: the numbers of the
+// children that live at that moment.
 class ChildProcessMark {
  public:
   ChildProcessMark();

@@ -34,8 +34,8 @@ std::string Length(double value);
 // all.
 std::string Percent(double share);
 
-// Returns a text in quotes as data of a script, without anything that ends the
-// script.
+// Returns the text as a quoted string of a script, escaped so that nothing in
+// it ends the script.
 std::string ScriptText(const std::string& text);
 
 // Returns the title and the description of a figure.
@@ -69,8 +69,8 @@ inline constexpr Frame kNarrowFrame = {350, 300, 66, 36, kTop, 52, 3};
 std::string SvgText(double x, double y, const char* anchor,
                     const std::string& text);
 
-// The colours, and the style of what is drawn with them, for a page and for a
-// picture that stands alone.
+// The colours and the style of pictures, as CSS, for a page and for a picture
+// that stands alone.
 extern const char kChartColours[];
 extern const char kChartStyle[];
 

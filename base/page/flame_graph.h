@@ -35,9 +35,9 @@ struct FlameGraph {
     Unit unit = Unit::kBytes;
     // The moment at which the measure was taken; kAll if it belongs to no
     // single moment. Measures of moments must come last, in order of time, and
-    // the page has one slider for all of them. They have no sigmas. A reader
-    // who chooses a point of a timeline on the same page, whose times begin
-    // with the same 0, also chooses the moment before that point.
+    // the page has one slider for all of them. They have no sigmas. If the page
+    // has a timeline whose times begin with the same 0, a reader who chooses a
+    // point there also chooses the last moment that is not after that point.
     int64_t moment_ns = kAll;
     static constexpr int64_t kAll = -1;
   };

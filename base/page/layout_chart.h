@@ -55,11 +55,11 @@ struct LayoutChart {
 
 std::string DrawLayoutChart(const LayoutChart& chart);
 
-// Sets the offset of each box so that no two boxes that share a step overlap,
-// and the picture is low. Each box gets the lowest offset that is free during
-// its steps, in the best of several orders. Returns false and changes nothing
-// if the sizes add up to more bytes than an offset can hold. Time: at most the
-// square of the number of boxes.
+// Sets the offset of each box so that no two boxes that share a step overlap.
+// To keep the picture low, each box gets the lowest offset that is free during
+// its steps, in the best of several orders of the boxes. Returns false and
+// changes nothing if the sizes add up to more bytes than an offset can hold.
+// Time: at most the square of the number of boxes.
 bool StackBoxes(std::vector<LayoutChart::Box>* boxes);
 
 }  // namespace footprint

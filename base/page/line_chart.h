@@ -7,8 +7,8 @@
 //
 // A page contains two drawings, for a wide screen and for a telephone, and its
 // style shows one of them. Text is escaped; equal data give equal bytes. Pure
-// apart from the two functions, which are called before DrawLineChart returns:
-// the text has copies. Thread-safe. Memory: the text.
+// apart from the two functions, which DrawLineChart calls. The result owns its
+// text. Thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_BASE_PAGE_LINE_CHART_H_
 #define FOOTPRINT_BASE_PAGE_LINE_CHART_H_

@@ -36,7 +36,7 @@ enum class ReportUnit {
   kText,
   kBytes,
   kCount,   // digits in groups of three
-  kNumber,  // a name made of digits, such as a process's
+  kNumber,  // a name made of digits: a process's number
   kNanoseconds,
   kShare,  // `number` of `whole`
   kBytesPerSecond,
@@ -170,7 +170,7 @@ struct Report {
   std::vector<ReportFigure> figures;
   std::vector<ReportWarning> warnings;
   std::vector<ReportTable> tables;
-  // Sentences and facts about how it was measured.
+  // Sentences and facts about how the figures were measured.
   std::vector<std::string> remarks;
   std::vector<ReportFigure> facts;
   // Reports of parts, which each format shows one after the other.

@@ -11,9 +11,9 @@
 //
 // An unknown value is null; a share is a fraction of one. The value of a figure
 // stands under "bytes", "count", "ns", "share" or "value". If two columns have
-// one name, the second name ends in "_2". Of figures or tables with one name
-// only the last is kept; remarks and facts are left out. A title, a summary and
-// parts stand under their names. Pure; thread-safe.
+// one name, the second name ends in "_2". If several figures or tables have one
+// name, only the last is kept; remarks and facts are left out. A title, a
+// summary and parts stand under their names. Pure; thread-safe.
 // Memory: that of the JSON, several times the text.
 
 #ifndef FOOTPRINT_BASE_REPORT_REPORT_JSON_H_

@@ -18,7 +18,7 @@
 
 namespace footprint {
 
-// Returns a page of all that the report has, with at most 200 rows of a table.
+// Returns a page with the whole report, but at most 200 rows of each table.
 std::string ReportPage(const Report& report);
 
 void AddWarnings(const Report& report, PageContent* page);

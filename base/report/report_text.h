@@ -37,7 +37,8 @@ std::string FiguresText(const Report& report, size_t width = kUnwrapped);
 // Returns "warning    the program was killed", one line per warning.
 std::string WarningsText(const Report& report, size_t width = kUnwrapped);
 
-// Returns the tables that are no details, with blank lines between them.
+// Returns the tables that are not marked as detail, with blank lines between
+// them.
 std::string TablesText(const Report& report,
                        const ReportTextOptions& options = {kUnwrapped});
 

@@ -18,7 +18,8 @@
 // with kPaddingPrefix, the alignment is wrong, the tensors exceed 2^62 bytes
 // together, or the reader would refuse the header. OutOfRange: a tensor exceeds
 // 2^63 - 1 bytes or has a negative extent. FailedPrecondition: more or fewer
-// values than the tensors take. Other errors are those of AtomicFile.
+// bytes were appended than the tensors have. Other errors are those of
+// AtomicFile.
 
 #ifndef FOOTPRINT_BASE_SAFETENSORS_SAFETENSORS_WRITER_H_
 #define FOOTPRINT_BASE_SAFETENSORS_SAFETENSORS_WRITER_H_

@@ -8,8 +8,8 @@
 //
 //   output(row, column) = start + s(0) + s(1) + ..., added from the left
 //
-// * start is the bias of the row, or zero; with `accumulate`, that is added to
-//   what the output holds.
+// * start is the bias of the row, or zero. With `accumulate`, the old value of
+//   the output is added to it.
 // * s(i) is the sum over the i-th block of kSumBlock columns of the matrix. It
 //   begins with zero and takes one column k after the other:
 //   sum = fma(matrix(row, k), input(k, column), sum).

@@ -7,8 +7,7 @@
 //
 // Errors, which token_kernels_test measures over all floats of the domain: Exp
 // at most 2 units in the last place; the activations at most 4e-7 of the larger
-// of |x| and |result|. The coefficients are least-maximum-error fits made with
-// mpmath.
+// of |x| and |result|. The coefficients are minimax fits made with mpmath.
 //
 // Pure functions of registers, thread-safe; the only memory is that of the
 // coefficients, which are constants.

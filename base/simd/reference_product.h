@@ -1,9 +1,9 @@
 // Computes the products of dense_product.h one number at a time. The tile and
 // the kernels that use it are compared with this oracle, bit for bit.
 //
-//   footprint::MultiplyPanelsReference({weights, 100, 1}, 40, 100, {input,
-//   1600}, 3,
-//                                {bias}, {output, 16, 640}, fused);
+//   footprint::MultiplyPanelsReference({weights, 100, 1}, 40, 100,
+//                                      {input, 1600}, 3, {bias},
+//                                      {output, 16, 640}, fused);
 //
 // Thread-safe; allocates nothing and keeps nothing: the caller owns the views'
 // numbers. Testonly.

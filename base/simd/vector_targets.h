@@ -2,13 +2,12 @@
 // for more than one must include this header before Highway.
 //
 //   #include "footprint/base/simd/vector_targets.h"
-// vector_targets.h must come first.
 //   #include "hwy/highway.h"
 //
 // The kernels keep vectors in arrays, which is impossible if the compiler does
 // not know their width (SVE, RISC-V); such machines run NEON or plain code.
-// Machines with SSSE3 but without SSE4 run plain code, or SSE2's if Highway has
-// that. The plain code exists on every machine, so that its tests run.
+// Machines with SSSE3 but without SSE4 run plain code, or SSE2 code if Highway
+// has it. The plain code exists on every machine, so that its tests run.
 
 #ifndef FOOTPRINT_BASE_SIMD_VECTOR_TARGETS_H_
 #define FOOTPRINT_BASE_SIMD_VECTOR_TARGETS_H_

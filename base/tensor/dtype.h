@@ -1,11 +1,11 @@
-// The element types that tensors are stored as.
+// The types in which the elements of tensors are stored.
 //
 //   footprint::DTypeBytes(footprint::DType::kBF16);  // 2
 //   footprint::DTypeFromName("F32");                 // DType::kF32
 //   footprint::BlockOf(footprint::DType::kQ8_0);     // 32 elements, 34 bytes
 //
 // Quantised types store a block of elements together: a scale and small
-// integers. A single element of them has no bytes of its own.
+// integers. So a single element of such a type has no bytes of its own.
 //
 // A kernel or layer does the arithmetic, and says so if it supports only some
 // types.

@@ -23,7 +23,7 @@
 
 namespace footprint {
 
-// The extents, the outermost first. Rank 0 is one element.
+// The extents, the outermost first. A shape of rank 0 has one element.
 class Shape {
  public:
   Shape() = default;

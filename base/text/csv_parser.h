@@ -8,8 +8,8 @@
 //
 // Syntax: RFC 4180, but lines may also end in LF alone. A byte-order mark at
 // the beginning is skipped, and that of UTF-16 is an error. The last line may
-// lack its end. An empty line is a record with one empty field. Fields may be
-// separated by another byte than the comma.
+// lack its line end. An empty line is a record with one empty field. Fields may
+// be separated by another byte than the comma.
 //
 // A class that reads a file derives from this one and provides the bytes piece
 // by piece.

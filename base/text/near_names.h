@@ -26,8 +26,8 @@ namespace footprint {
 std::vector<std::string> NearNames(
     absl::string_view wanted, absl::Span<const absl::string_view> candidates);
 
-// Returns text for an error: `; the closest: "a", "b"`, or that no name is like
-// it.
+// Returns text for an error: `; the closest: "a", "b"`, or a text that says
+// that no name is close.
 std::string NearNamesText(absl::string_view wanted,
                           absl::Span<const absl::string_view> candidates);
 

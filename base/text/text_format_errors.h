@@ -1,5 +1,5 @@
-// Collects errors of Protobuf's text format, under the names that any of its
-// releases uses.
+// Receives the errors of Protobuf's text format from any of its releases, which
+// call functions of different names.
 //
 //   class Problems : public TextFormatErrors {
 //     void Add(int line, int column, const std::string& message) override;

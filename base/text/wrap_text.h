@@ -7,10 +7,9 @@
 //   WrapCommand("bazel run //a:b -- --only=//a:b", 20, 2);
 //   // "bazel run //a:b -- \\\n  --only=//a:b"
 //
-// Width is counted in code points. A width that leaves a line less than 8
-// beside its indent counts as the indent and 8. Pure functions, thread-safe;
-// results copy the text. Memory and time: linear in the text, for ShortenMiddle
-// quadratic.
+// Width is counted in code points. A width below the indent plus 8 counts as
+// the indent plus 8. Pure functions, thread-safe; results copy the text. Memory
+// and time: linear in the text, for ShortenMiddle quadratic.
 
 #ifndef FOOTPRINT_BASE_TEXT_WRAP_TEXT_H_
 #define FOOTPRINT_BASE_TEXT_WRAP_TEXT_H_

@@ -1,5 +1,6 @@
-// Stores handlers around a fork, so that a child that began without them can
-// call them: _Fork, clone and the system call itself call no handlers.
+// Registers handlers around a fork, and stores them, so that a child that began
+// without them can call them: _Fork, clone and the system call itself call no
+// handlers.
 //
 //   constexpr ForkHandlers kHandlers = {&lock, Lock, Unlock, Unlock};
 //   AddForkHandlers(kHandlers);  // before main, once

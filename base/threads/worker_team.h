@@ -9,8 +9,8 @@
 //
 // Worker 0 is the caller of Run. The others wait in the kernel between runs. At
 // ArriveAndWait a worker looks for a short time whether the others have come,
-// then lets other programs run: with more threads than free cores nothing
-// collapses.
+// then lets other programs run, so that the speed does not collapse if there
+// are more threads than free cores.
 //
 // Owns its threads, which end with it; Run keeps nothing of a job.
 // Thread-compatible: one Run at a time. Memory: a thread's stack for each
@@ -32,8 +32,8 @@ namespace footprint {
 
 class WorkerTeam {
  public:
-  // `workers` is at least 1, the caller included. Where the system starts no
-  // more threads the team is smaller: see size().
+  // `workers` is at least 1, the caller included. If the system starts no more
+  // threads, the team is smaller: see size().
   explicit WorkerTeam(int workers);
   ~WorkerTeam();
   WorkerTeam(const WorkerTeam&) = delete;

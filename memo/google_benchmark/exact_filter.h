@@ -6,7 +6,7 @@
 //     if (count != part.size()) ...  // Something did not run.
 //   }
 //
-// Google Benchmark passes a filter to the machine's regular expressions, which
+// Google Benchmark passes a filter to the platform's regular expressions, which
 // refuse more than 100,000 states and try alternatives one by one. So a filter
 // contains the common beginning of names once, and a long list is divided.
 //
@@ -26,8 +26,8 @@ namespace footprint::memo_internal {
 // name.
 std::string ExactFilter(std::vector<std::string> names);
 
-// Longer names end the process, since regular expressions are matched by
-// recursion, one level per character.
+// The limit of a name's length. A longer name may end the process, since the
+// matching of regular expressions recurses once per character.
 inline constexpr size_t kMostNameBytes = 4000;
 
 // Divides the names into parts whose filters are not too large, in the same

@@ -38,7 +38,7 @@ class JoiningReporter : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>& reported) override;
 
   // Sets a function that is called with an instance's name after its rows are
-  // passed on; null: none.
+  // passed on. Null means that no function is called.
   void CallAfterRows(std::function<void(const std::string&)> after_rows) {
     after_rows_ = std::move(after_rows);
   }

@@ -3,8 +3,8 @@
 //
 //   static_assert(!TakesACopy<decltype(Predict), State, Model>());
 //
-// Limit: nothing is known about a function whose call operator is overloaded or
-// a template, such as a lambda with `auto` parameters.
+// Limit: it returns false for a function whose call operator is overloaded or a
+// template, such as a lambda with `auto` parameters.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_COPIED_PARAMETER_H_
 #define FOOTPRINT_MEMO_PRODUCT_COPIED_PARAMETER_H_

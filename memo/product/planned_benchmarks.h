@@ -23,9 +23,9 @@
 // benchmarks run. If it has Threads() of more than 1, it ends the process,
 // since Google Benchmark runs it on threads whose exceptions nobody can catch.
 //
-// A value that only factories load counts as alive. It is evicted when no load
-// remains. Under a budget that has no room for it beside the plan's peak, it is
-// evicted after each load.
+// A value that only factories load counts as alive. It is evicted when the plan
+// has no load left. Under a budget that has no room for it beside the plan's
+// peak, it is evicted after each load.
 //
 // Under a budget, the resident set of the process and its high-water mark are
 // compared with the budget after each load and each cell (resident_check.h).

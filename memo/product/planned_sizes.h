@@ -20,11 +20,11 @@
 namespace footprint::memo_internal {
 
 // Describes the value by the first figure that is known: the bytes that an
-// earlier run measured, that this process measured, that were declared, that an
-// earlier run or this process measured in doubt, or the size of the value's
-// file. `counts_resident` selects resident bytes if they are known, and
-// otherwise the declared bytes if these are fewer. The result includes the
-// bytes of other memos that the value holds.
+// earlier run measured, or that were declared for it; that this process
+// measured; that are declared now; that an earlier run or this process measured
+// in doubt; or the size of the value's file. `counts_resident` selects resident
+// bytes if they are known, and otherwise the declared bytes if these are fewer.
+// The result includes the bytes of other memos that the value holds.
 PlannedValue DescribeValue(const MemoStatistics& statistics,
                            const std::map<std::string, LoadedSize>& known_sizes,
                            bool counts_resident);
@@ -39,8 +39,9 @@ int64_t ComputeLoadNanoseconds(
 int64_t ComputeLoadedBytes(const MemoStatistics& statistics,
                            bool counts_resident);
 
-// Returns the bytes that a load needs beyond the value itself. Returns 0 for at
-// most a hundredth of the value, or at most the meter's possible error.
+// Returns the bytes that a load needs beyond the value itself. Returns 0 if
+// they are at most a hundredth of the value, or at most the meter's possible
+// error.
 int64_t ComputePassingBytes(int64_t load_peak_bytes, int64_t bytes);
 
 // Returns whether the bytes differ by more than a hundredth. An allocator may

@@ -17,9 +17,10 @@
 //
 // You need not evict: the runner does. A teardown may evict by
 // GetMemoByValue(model)->Evict(), since the runner does not pin the values
-// while it runs. The value ends there, and so does the reference to it. If a
-// later cell needs the value, it is loaded again, and standard error says so.
-// At any other time the values of a product are pinned, and Evict() refuses.
+// while the teardown runs. The value ends there, and so does the reference to
+// it. If a later cell needs the value, it is loaded again, and standard error
+// says so. At any other time the values of a product are pinned, and Evict()
+// refuses.
 //
 // Ownership: copies of the memos live to the end of the process. The function's
 // references are valid during the call. Memory: some hundred bytes per cell,

@@ -7,8 +7,8 @@
 //
 // Pure and thread-safe: the schedule holds indices of the request, no
 // references. Memory: 4 bytes per use of a value, 8 per cell, some 70 per
-// value, and the schedule. Time: each use and each eviction is logarithmic in
-// the number of values; an eviction that considers more values takes more.
+// value, and the schedule. Time: logarithmic in the number of values for each
+// use and each eviction, and more for an eviction that compares more values.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_BELADY_SCHEDULE_H_
 #define FOOTPRINT_MEMO_SCHEDULE_BELADY_SCHEDULE_H_

@@ -5,9 +5,9 @@
 //
 // A load that needs more bytes than its value may force other values out, which
 // are then loaded again. An earlier load, when fewer bytes are alive, may force
-// none out. The search takes one load at a time, tries it up to some cells
-// earlier, and keeps what costs less. The result is good, but not proved
-// optimal.
+// none out. The search takes one load at a time, tries to place it before one
+// of the 16 preceding cells, and keeps the first place that lowers the cost.
+// The result is good, but not proved optimal.
 //
 // Pure and thread-safe. Memory: a copy of the request. Time: a sweep for each
 // try, with at most two million uses in all.

@@ -122,7 +122,6 @@ inline bool ThreadIsRegistered() {
 }
 
 // Wraps a call that may move a block:
-// Around a call that may move a block:
 //   Reallocation call;
 //   void* moved = ...realloc(block, size);
 //   call.After(/*in_place=*/moved == block, /*succeeded=*/moved != nullptr);

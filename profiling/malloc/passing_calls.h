@@ -10,7 +10,6 @@
 // program's. Time: some ten instructions besides the call, unless a peak or a
 // sample is due. It allocates nothing and never fails: a null result is
 // returned uncounted, and an exception passes through.
-// returns null is passed back uncounted, and an exception passes through.
 
 #ifndef FOOTPRINT_PROFILING_MALLOC_PASSING_CALLS_H_
 #define FOOTPRINT_PROFILING_MALLOC_PASSING_CALLS_H_

@@ -9,11 +9,10 @@
 // architecture or C library's loader, programs that change their user or have
 // capabilities, and programs with AddressSanitizer or related tools, whose own
 // malloc must come first. For a script, its interpreter is examined.
-// malloc must come first. For a script, its interpreter is looked at.
 //
 // Depends only on the file system; thread-safe. Memory: some KiB. Errors:
-// kNotFound, kPermissionDenied and kFailedPrecondition, with the reason and the
-// way out.
+// kNotFound, kPermissionDenied and kFailedPrecondition, with the reason and
+// what to do.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_MEASURABLE_PROGRAM_H_
 #define FOOTPRINT_PROFILING_MEMPROF_MEASURABLE_PROGRAM_H_

@@ -2,8 +2,8 @@
 // run's needs.
 //
 //   TryContainerLimit(options.run, &run);
-//   run.container_needs().tried();  // "the program ran once more within it
-//   ..."
+//   run.container_needs().tried();
+//   // "the program ran once more within it ..."
 //
 // If no limit is recommended, or no control group can be made, the text says so
 // and why. It has the effects of RunWithinLimit (run_within_limit.h); never

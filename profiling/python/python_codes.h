@@ -14,7 +14,6 @@
 // malloc. Thread-compatible: it needs a lock around it, because the
 // interpreter's is not enough. Memory: a code object's names and line table in
 // the file, some 64 bytes of an index, and 320 KiB for those used last.
-// some 64 bytes of an index, and 320 KiB for those seen last.
 
 #ifndef FOOTPRINT_PROFILING_PYTHON_PYTHON_CODES_H_
 #define FOOTPRINT_PROFILING_PYTHON_PYTHON_CODES_H_

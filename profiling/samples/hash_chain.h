@@ -5,8 +5,8 @@
 //   const uint32_t before = first.load(std::memory_order_acquire);
 //   uint32_t number = FindInChain(before, kNoEntry, matches, next);
 //   if (number == kNoEntry) {
-//     number = PushInFront(&first, before, NewEntry(), matches, next,
-//     set_next);
+//     number =
+//         PushInFront(&first, before, NewEntry(), matches, next, set_next);
 //   }
 //
 // The caller owns the entries: `matches(i)` returns whether entry i is the

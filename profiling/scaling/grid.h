@@ -4,7 +4,7 @@
 //   absl::StatusOr<Grid> grid = ParseGrid("features=10,100 rows=1000,2000");
 //   absl::StatusOr<CommandTemplate> command =
 //       CommandTemplate::Parse({"train", "--rows={rows}", "{features}"},
-//       *grid);
+//                              *grid);
 //   for (const GridCell& cell : ListCells(*grid)) {
 //     command->For(cell);  // {"train", "--rows=1000", "10"}
 //   }
