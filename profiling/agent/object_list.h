@@ -1,5 +1,5 @@
 // Writes the shared objects of a process to the file "PID.IMAGE.objects" in the
-// folder of records: a path each line, in the order in which they were loaded.
+// folder of records: one path per line, in the order in which they were loaded.
 //
 //   WriteObjectList(folder, "1234.0.objects");
 //

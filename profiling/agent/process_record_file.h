@@ -22,7 +22,7 @@ namespace footprint::profiling_internal {
 
 // Creates the record of the process's next image, in the folder with this
 // descriptor. All of it is zero except the image's number. Returns null if
-// there is no room for it: the disk is full, its files may not be that large,
+// there is no room for it: the disk is full, the limit of file sizes is lower,
 // or the folder cannot be reached.
 ProcessRecord* CreateProcessRecord(int folder, pid_t process);
 

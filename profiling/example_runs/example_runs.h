@@ -1,9 +1,9 @@
-// Runs for tests of reports and pages.
+// Makes runs for tests of reports and pages.
 //
 //   const std::string html = RunPage(FullRun());
 //
-// Pure, thread-safe. All are accepted by CheckMeasuredRun
-// (measured_run_file.h).
+// Pure, thread-safe. CheckMeasuredRun (measured_run_file.h) accepts all of
+// them.
 
 #ifndef FOOTPRINT_PROFILING_EXAMPLE_RUNS_EXAMPLE_RUNS_H_
 #define FOOTPRINT_PROFILING_EXAMPLE_RUNS_EXAMPLE_RUNS_H_
@@ -15,23 +15,24 @@
 
 namespace footprint {
 
-// A Python program with a child, in which every part of the schema has figures;
-// its largest process had 12 MiB live at its peak.
+// Returns the run of a Python program with a child, in which every part of the
+// schema has figures; its largest process had 12 MiB live at its peak.
 MeasuredRun FullRun();
 
-// The same, later: some places need more, some less, by figures that are sure
-// or not.
+// Returns a later run of the same program: some places need more and some less,
+// and only some of the differences are certain.
 MeasuredRun FullRunLater();
 
-// The full run, in which every text is `text`.
+// Returns FullRun() with `text` in place of every text.
 MeasuredRun RunNamed(const std::string& text);
 
-// No processes: main calls Fit, which has a container allocate; the calls are
-// 1 main, 2 Fit, 3 an interpreter, 4 and 5 allocator.
+// Returns a run without processes and with one stack: call 1 is main, 2 is Fit,
+// 3 is a function of an interpreter, and 4 and 5 are a container and operator
+// new.
 MeasuredRun NestedRun();
 
-// `site_count` stacks, 10 to 40 calls deep, in 2,000 functions with the names
-// of C++ templates.
+// Returns a run with `site_count` stacks, 10 to 40 calls deep, in 2,000
+// functions with the names of C++ templates.
 MeasuredRun LargeRun(int site_count, uint64_t seed);
 
 }  // namespace footprint

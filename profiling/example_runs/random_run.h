@@ -1,11 +1,12 @@
-// Runs of every shape, for property tests: consistent, and otherwise random.
+// Makes runs of every shape for property tests: they are consistent and
+// otherwise random.
 //
 //   RandomSequence random(seed);
 //   const MeasuredRun run = RandomRun(&random);
 //
-// The sites of a process add up to its peak at the peak, and the timeline holds
-// the peak. Pure but for `random`, which goes on; thread-safe for different
-// ones. Memory: some hundred KiB.
+// The bytes that a process's sites have at the peak add up to its peak, and the
+// timeline contains the peak. Pure except that it advances `random`;
+// thread-safe if each thread has its own `random`. Memory: some hundred KiB.
 
 #ifndef FOOTPRINT_PROFILING_EXAMPLE_RUNS_RANDOM_RUN_H_
 #define FOOTPRINT_PROFILING_EXAMPLE_RUNS_RANDOM_RUN_H_

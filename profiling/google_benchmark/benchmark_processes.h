@@ -14,8 +14,8 @@
 // Only the filter differs between the processes. The name of the output file is
 // the same for all, since its length may reach the heap.
 //
-// Not thread-safe: for main's thread. Memory: names and profiles. Time: some
-// milliseconds per process.
+// Not thread-safe: call it on main's thread. Memory: names and profiles. Time:
+// some milliseconds per process.
 
 #ifndef FOOTPRINT_PROFILING_GOOGLE_BENCHMARK_BENCHMARK_PROCESSES_H_
 #define FOOTPRINT_PROFILING_GOOGLE_BENCHMARK_BENCHMARK_PROCESSES_H_
@@ -31,7 +31,7 @@
 namespace footprint {
 
 // Maps the name of an instance to the argument with which this program runs all
-// instances that share its process, or to "" if it shares none. It is for
+// instances that share its process, or to "" if it shares no process. It is for
 // benchmarks that are meant to find what others left, such as shared values.
 using ProcessSharing = std::function<std::string(const std::string& name)>;
 
@@ -80,8 +80,8 @@ std::vector<std::string> CommandLineOfGroup(
 // `failures` why names of the group have no measurement. `profile_path` is the
 // caller's own file, which the caller removes. Returns false if the process
 // found its command line or link wrong (exit status 2 before a benchmark
-// began), as others would. Returns kInternal if `profile_path` cannot be
-// written or no process could be started.
+// began), as the other processes would, too. Returns kInternal if
+// `profile_path` cannot be written or no process could be started.
 absl::StatusOr<bool> MeasureGroup(const std::vector<std::string>& command_line,
                                   const BenchmarkGroup& group,
                                   const std::string& profile_path,

@@ -29,8 +29,8 @@
 // Linking against this library replaces State's functions StartKeepRunning and
 // FinishKeepRunning (--wrap) to find the loop, and clock_gettime, whose clocks
 // run ahead at the end of a measured loop, so that one run is enough. The last
-// thread to reach either begins or ends the loop, while the others wait at
-// Google Benchmark's own barrier; see
+// thread to reach one of these functions begins or ends the loop, while the
+// others wait at Google Benchmark's own barrier; see
 // docs/decisions/0003-memory-pass-of-a-benchmark.md.
 //
 // `run`, `notes` and `sharing` are called before ProfileBenchmarks returns, and
@@ -64,11 +64,11 @@ using NoteSource = std::function<std::vector<Remark>()>;
 size_t RunWithGoogleBenchmark(benchmark::BenchmarkReporter* reporter);
 
 // Does all that main does. Returns the exit status: 0; 1 if no benchmark was
-// selected; 2 if the command line or the link is wrong. With one of the flags,
-// also 1 if a benchmark failed or a file could not be written. Messages go to
-// standard error.
+// selected; 2 if the command line or the link is wrong. With
+// --memory_profile_out or --memory_samples_out, also 1 if a benchmark failed or
+// a file could not be written. Messages go to standard error.
 //
-// With one of the flags, `run` and `notes` are called in the process of each
+// With one of these flags, `run` and `notes` are called in the process of each
 // benchmark. The first process then only calls `sharing` and passes on the
 // command line as the system keeps it.
 int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run,

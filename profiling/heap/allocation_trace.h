@@ -5,11 +5,12 @@
 //       RandomTrace(/*seed=*/1, /*threads=*/4, /*steps=*/500);
 //   TraceRunner runner(trace);      // starts the threads
 //   HeapPhase phase = BeginHeapPhase();
-//   TruePeak truth = runner.Run();  // neither the threads nor the sums allocate
+//   TruePeak truth = runner.Run();  // threads and sums allocate nothing
 //   HeapPhaseBytes bytes = EndHeapPhase(phase);
 //   // bytes.peak_live_net_bytes == truth.peak_usable_bytes
 //
-// This is for tests. The runner's destructor frees the blocks that a trace leaves live.
+// This is for tests. The runner's destructor frees the blocks that a trace
+// leaves live.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_ALLOCATION_TRACE_H_
 #define FOOTPRINT_PROFILING_HEAP_ALLOCATION_TRACE_H_

@@ -5,8 +5,9 @@
 //   return CheckAllocation(real_malloc(size));
 //
 // Everything here works before main, inside malloc and at a thread's end, so it
-// allocates nothing. How a thread's own counters make the process's peak:
-// process_counters.h. Which threads can be alive at once: thread_creation.h.
+// allocates nothing. process_counters.h explains how the process's peak follows
+// from the counters of threads, and thread_tree.h which threads can be alive at
+// once.
 //
 // Thread-safety: any thread may call these functions. Blocks are owned by the
 // program: only their sizes are kept.
@@ -99,8 +100,8 @@ inline bool DelayNextLook(ThreadCounters* counters) {
 // Returns `block`, so that an entry point can make this a tail call.
 void* CheckAllocation(void* block);
 
-// Returns whether CheckCountedAllocation must follow. For entry points that
-// count by themselves, and so know the allocated bytes after each call.
+// Returns whether CheckCountedAllocation must follow. It is for entry points
+// that count by themselves, and so know the allocated bytes after each call.
 // `allocated_bytes` is the total that the thread has allocated so far.
 inline bool IsLookDue(uint64_t allocated_bytes) {
   return __builtin_expect(allocated_bytes > thread_counters.check_at_bytes.load(
@@ -146,6 +147,7 @@ class Reallocation {
 // itself. The calling thread should be registered.
 void CountMappedBytes(int64_t change_bytes);
 
+// Sets the counter of requested bytes, which must live as long as the process.
 void SetRequestedBytesCounter(const RequestedBytesCounter* counter);
 
 }  // namespace footprint::profiling_internal

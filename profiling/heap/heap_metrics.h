@@ -25,7 +25,7 @@ struct HeapPhaseBytes {
   int active_thread_count = 0;
   // True if there are two threads that allocated or freed and that no creation
   // or join orders. Then peaks of the process depend on how they took turns;
-  // sum_thread_peak_net_bytes need not.
+  // sum_thread_peak_net_bytes is a bound for every order.
   bool threads_may_overlap = false;
 };
 

@@ -18,9 +18,9 @@
 
 namespace footprint::profiling_internal {
 
-// Called after the set of ranges that the program has mapped changed; `ranges`
-// may be read until it returns. Two threads never call it at once.
-// published_mappings.h defines it.
+// mmap's entry points call this after the set of ranges that the program has
+// mapped changed; `ranges` may be read until it returns. Two threads never call
+// it at once. published_mappings.h defines it.
 __attribute__((weak)) void ProgramMappingsChanged(const MappedRanges& ranges);
 
 // Calls ProgramMappingsChanged with the ranges that are mapped now.
@@ -30,7 +30,8 @@ void ReportProgramMappings();
 // do not count as the program's.
 __attribute__((weak)) bool IsAllocatorsCode(uintptr_t address);
 
-// Called when the agent maps these pages, and when it unmaps them.
+// The agent calls these when it maps pages for its own tables, and when it
+// unmaps them.
 __attribute__((weak)) void AgentMapped(uintptr_t begin, size_t size_bytes);
 __attribute__((weak)) void AgentUnmapped(uintptr_t begin);
 

@@ -172,9 +172,9 @@ struct alignas(64) ThreadCounters {
   // Bytes that stayed in place in a realloc. jemalloc counts them twice.
   std::atomic<int64_t> kept_in_place_bytes{0};
   State state = State::kNew;
-  // How this thread frees. Each thread has its own, so that a free need not
-  // test whether its thread is registered. Any thread may write it, under the
-  // lock; this is rare.
+  // The function by which this thread frees. Each thread has its own, so that a
+  // free need not test whether its thread is registered. Any thread may write
+  // it, under the lock; this is rare.
   FreeFunction free_function = footprint_first_free;
   // Other threads also write the members from here on, under the lock.
   //
@@ -271,7 +271,7 @@ __attribute__((weak)) void ChooseThreadFreeFunction(ThreadCounters* counters)
 // Makes the thread's next allocation check for a new peak.
 void ForceLook(ThreadCounters* counters);
 
-// Sets the threshold of a registered thread, and keeps the sum of thresholds.
+// Sets the threshold of a registered thread, and updates the sum of thresholds.
 void SetThreshold(ThreadCounters* counters, int64_t threshold_bytes)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 

@@ -31,13 +31,13 @@ struct PublishedHeap {
   // The bytes that the program mapped by itself.
   std::atomic<int64_t> mapped_bytes;
   std::atomic<int64_t> peak_mapped_bytes;
-  // The same as peak_live_bytes and peak_count, of the time since the last call
-  // of RestartRecentPeak, and the number of those calls.
+  // The same as peak_live_bytes and peak_count, but for the time since the last
+  // call of RestartRecentPeak, and the number of those calls.
   std::atomic<int64_t> recent_peak_live_bytes;
   std::atomic<uint64_t> recent_peak_count;
   std::atomic<uint64_t> recent_peak_restart_count;
 
-  // Stores the mapped bytes; not called by two threads at once.
+  // Stores the mapped bytes. Two threads must not call it at once.
   void RaiseMapped(int64_t bytes) {
     mapped_bytes.store(bytes, std::memory_order_relaxed);
     if (bytes > peak_mapped_bytes.load(std::memory_order_relaxed)) {
@@ -46,7 +46,7 @@ struct PublishedHeap {
   }
 };
 
-// Makes the counters keep `published` up to date from now on; null stops it.
+// Makes the counters keep `published` up to date from now on; null stops that.
 // Thread-safe. `published` must live until the process ends or another is
 // published.
 void PublishHeap(PublishedHeap* published);

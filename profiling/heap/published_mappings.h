@@ -47,8 +47,8 @@ struct PublishedMappings {
 };
 inline constexpr uint64_t kMappingsMagic = 0x33306d61'70616d66;
 
-// Keeps `published` up to date from now on; null stops it. Takes no heap memory
-// and no lock. Call it when no other thread maps memory, and then
+// Keeps `published` up to date from now on; null stops that. Takes no heap
+// memory and no lock. Call it when no other thread maps memory, and then
 // ReportProgramMappings, which publishes what the program has mapped so far.
 void PublishMappings(PublishedMappings* published);
 

@@ -26,8 +26,8 @@ namespace footprint::profiling_internal {
 void BeginSampling(int64_t interval_bytes);
 
 // Sets whether any sampled block is live. While none is, a free need not look
-// its block up. Only one thread may call it at a time: before the first such
-// block is returned, and after the last was freed.
+// its block up. Call it before the first such block is returned, and after the
+// last one was freed. Only one thread may call it at a time.
 void SetHasRecordedBlocks(bool has_recorded_blocks);
 
 // Returns whether the allocation that was counted last is a sample.

@@ -18,13 +18,15 @@ struct ThreadStart {
 struct ThreadWrapper {
   // Returns the function and argument that pthread_create uses instead.
   ThreadStart (*wrap)(ThreadStart start);
-  // Called if the thread for a start that `wrap` returned was not created.
+  // pthread_create calls this if the thread for a start that `wrap` returned
+  // was not created.
   void (*forget)(ThreadStart start);
 };
 
 // Sets the wrapper of threads that are created from now on. `wrapper` must live
 // as long as the process; null removes the wrapper.
 void SetThreadWrapper(const ThreadWrapper* wrapper);
+// Returns the wrapper, or null if there is none.
 const ThreadWrapper* CurrentThreadWrapper();
 
 }  // namespace footprint::profiling_internal

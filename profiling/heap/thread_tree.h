@@ -26,9 +26,10 @@
 // `highest_net_bytes` holds this bound for a segment of the thread's course, so
 // the root's highest value bounds every interleaving.
 //
-// The overlap. Two threads' calls are unordered if one thread calls between the
-// creation and the join of a child that calls too, or if it creates and joins
-// two such children whose lives intersect.
+// The overlap. Below, a call means a call that allocates, frees or maps. Two
+// threads' calls are unordered if one thread calls between the creation and the
+// join of a child that calls too, or if it creates and joins two such children
+// whose lives intersect.
 //
 // Not thread-safe. Memory: 1.5 KiB a thread, which the caller owns. Time:
 // linear in the children that a thread has not joined, times the open phases.
@@ -104,7 +105,8 @@ void DetachChild(PhaseSet open, ThreadNode* child);
 
 // Returns the highest sum of the thread and the threads below it.
 int64_t HighestNetBytes(int phase, const ThreadNode& node);
-// Returns whether the thread or a thread below it called.
+// Returns whether the thread or a thread below it allocated, freed or mapped in
+// the phase.
 bool IsActive(int phase, const ThreadNode& node);
 // Returns whether some calls of the thread and of those below it are unordered.
 bool Overlaps(int phase, const ThreadNode& node);

@@ -27,7 +27,8 @@ struct FrameSize {
   int columns = 0;
 };
 
-// Returns a run of which nothing is known yet as a headline that says so.
+// Returns the lines of a frame. If the run has no process yet, returns only a
+// headline that says so.
 std::vector<std::string> LiveFrameLines(const MeasuredRun& run,
                                         const FrameSize& size);
 

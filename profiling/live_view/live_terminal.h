@@ -8,7 +8,7 @@
 // If standard output or error is the terminal, the program's text goes there,
 // too: then the part is the last rows, and the program's text scrolls above it,
 // into the terminal's own history, so that none of it is lost. If both go
-// elsewhere, the part is the terminal's other screen.
+// elsewhere, the part is the terminal's alternate screen.
 //
 // Each drawing is one write, which the kernel does not mix with another
 // process's. The cursor is where the program left it. When the object ends, and
@@ -17,12 +17,12 @@
 // became larger or smaller gets the part at its new end; what the program has
 // written stays.
 //
-// One object at a time; not thread-safe. Owns handlers of SIGTSTP, unless that
-// is ignored, and of the signals of faults, and gives them back. A stop comes
-// between two drawings if the thread that draws is the only one that does not
-// block SIGTSTP. Memory: one drawing. Errors: kFailedPrecondition without a
-// terminal, with one whose TERM is missing or dumb, in the background, or with
-// too few rows.
+// One object at a time; not thread-safe. Installs handlers for SIGTSTP (unless
+// it is ignored) and for the signals of faults, and restores the old ones. A
+// stop comes between two drawings if the thread that draws is the only one that
+// does not block SIGTSTP. Memory: one drawing. Errors: kFailedPrecondition
+// without a terminal, with one whose TERM is missing or dumb, in the
+// background, or with too few rows.
 
 #ifndef FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_TERMINAL_H_
 #define FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_TERMINAL_H_

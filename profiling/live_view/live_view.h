@@ -6,14 +6,14 @@
 //   view.End();                                 // the terminal is as before
 //
 // A thread reads the records about once a second and draws a frame
-// (live_frame.h). Finding the names of a large program takes longer: a frame
-// then comes so seldom that the thread uses at most a fifth of a processor. A
-// terminal of another size gets a frame at once.
+// (live_frame.h). Finding the names of a large program takes longer. Frames
+// then come less often, so that the thread uses at most a fifth of a processor.
+// If the terminal's size changes, a frame is drawn at once.
 //
-// Begin and End are called by one thread, Begin once; between them it blocks
-// SIGTSTP, which the drawing thread takes. Memory: that of the run so far.
-// Errors: those of LiveTerminal::Open, and kResourceExhausted if no thread can
-// be started; then there is no view.
+// Call Begin and End on one thread, and Begin only once. Between the two calls
+// that thread blocks SIGTSTP, which the drawing thread handles. Memory: that of
+// the run so far. Errors: those of LiveTerminal::Open, and kResourceExhausted
+// if no thread can be started; then there is no view.
 
 #ifndef FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_VIEW_H_
 #define FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_VIEW_H_

@@ -4,8 +4,8 @@
 //   absl::StatusOr<MeasuredRun> run =
 //       ReadRunSoFar("/tmp/memprof-Jq3/1234.0.record");
 //
-// The reports take such a run as any other. Figures that only the launcher or
-// the end of a process tells are missing: the container's needs, the
+// The reports take such a run as any other. Figures that are known only to the
+// launcher or at the end of a process are missing: the container's needs, the
 // processor time and the totals. The wall time is that up to now.
 //
 // Copies what it reads. Thread-safe. Memory and time: those of

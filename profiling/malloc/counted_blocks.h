@@ -8,7 +8,7 @@
 //
 // `SizeOf` returns the bytes of a live block, which must be the same at both
 // times. Count each block once. Thread-safe, works inside malloc and allocates
-// nothing; blocks stay their owners'. Time: some ten instructions, unless a
+// nothing; the blocks' owners keep them. Time: some ten instructions, unless a
 // peak or a sample is due.
 
 #ifndef FOOTPRINT_PROFILING_MALLOC_COUNTED_BLOCKS_H_

@@ -52,7 +52,7 @@ struct NextAllocator {
 // Constant-initialised, so that it works before every constructor.
 extern NextAllocator next_allocator;
 
-// Looks up the functions, unless a call has done so.
+// Looks up the functions, unless an earlier call has done so.
 void FindNextAllocator();
 
 // Tests again whether the allocator reports sizes, if it did not: gperftools

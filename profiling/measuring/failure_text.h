@@ -24,8 +24,8 @@ inline constexpr size_t kFailureTextBytes = 8192;
 struct FailureTextOptions {
   // Absolute folders of this machine. Paths in them become relative.
   std::vector<std::string> folders;
-  // Process IDs from 100 up become "PID". Smaller numbers more often mean
-  // something else.
+  // This ID becomes "PID". An ID below 100, which could be any number, does so
+  // only between "==" or after a word such as "pid" or "process".
   int process_id = 0;
 };
 

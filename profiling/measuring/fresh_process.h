@@ -8,13 +8,13 @@
 //   process.working_folder = folder;
 //   absl::StatusOr<ProcessEnd> end = RunFreshProcess(process);
 //
-// The program gets standard input and output from and to /dev/null, and
-// standard error to a pipe that is read to its end; it gets no other file
-// descriptor. Every signal has its default and none is blocked; umask is 022.
-// There is no core file, 8 MiB of stack (also the default for threads) and
-// 1,024 open files, or less if the hard limit is lower. It has its own process
-// group. When it ends, or exceeds its time limit, every process that descends
-// from it is killed, whatever group or session that process moved to.
+// The program's standard input and output are /dev/null, and its standard error
+// is a pipe that is read to its end; it gets no other file descriptor. Every
+// signal has its default and none is blocked; umask is 022. There is no core
+// file, 8 MiB of stack (also the default for threads) and 1,024 open files, or
+// less if the hard limit is lower. It has its own process group. When it ends,
+// or exceeds its time limit, every process that descends from it is killed,
+// whatever group or session that process moved to.
 //
 // `process` must live as long as the call, whose thread calls `look`; the
 // result owns its texts. Not thread-safe, and only for a process without other
@@ -52,12 +52,14 @@ struct FreshProcess {
   int others_limit_seconds = 0;
   // If set, addresses differ from run to run; if not, they are the same.
   bool is_address_space_randomized = true;
-  // Called about every millisecond while the program runs, unless null.
+  // If not null, this function is called about every millisecond while the
+  // program runs.
   std::function<void()> look;
   // The descriptor of the control group (base/machine/memory_group.h) that the
   // program starts in. If negative, it starts in this process's group.
   int group_entrance = -1;
-  // Checked while waiting; a non-zero value ends the run. May be null.
+  // A non-zero value, which may be set during the run, ends the run. May be
+  // null.
   const volatile std::sig_atomic_t* is_cancelled = nullptr;
 };
 

@@ -23,7 +23,7 @@
 // hold, so the processes differ only in the address-space layout. For figures
 // that do not repeat, the highest of all processes is kept, for limits.
 //
-// A test of Bazel's is such a program, too. It starts in its workspace below
+// A Bazel test is such a program, too. It starts in its workspace below
 // NAME.runfiles under its full path, as Bazel runs it, and has the variables
 // that name the folders of a test (TEST_SRCDIR, TEST_TMPDIR ...).
 //

@@ -27,7 +27,7 @@
 // * phase "alive at the end", if a process still ran five seconds after the
 //   program had ended: it was killed, a remark names it, and a gate is
 //   INCONCLUSIVE.
-// A remark has the arguments. A program that reports that no benchmark ran
+// A remark lists the arguments. A program that reports that no benchmark ran
 // (benchmark_count.h) is a failure.
 //
 // A program can still detect that it runs here: its standard streams are

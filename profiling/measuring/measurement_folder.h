@@ -50,8 +50,8 @@ class MeasurementFolder {
 void RemoveAbandonedFolders();
 
 // Links each file or folder into `folder` under its name. Returns kNotFound if
-// it does not exist, kInvalidArgument if the link cannot be made. The names are
-// not checked.
+// one of them does not exist, kInvalidArgument if a link cannot be made. The
+// names are not checked.
 absl::Status LinkData(const std::vector<DataFile>& data,
                       const std::string& folder);
 

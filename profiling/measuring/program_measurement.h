@@ -1,4 +1,4 @@
-// What to measure, and how the program is to be run.
+// Says what to measure, and how to run the program.
 //
 //   ProgramMeasurement measurement;
 //   measurement.label = "//memo:get_benchmark";
@@ -29,12 +29,12 @@ struct ProgramMeasurement {
   std::string executable;
   // The program memprof; empty: the program writes its profile by itself.
   std::string memprof;
-  // memprof also says which lines hold the bytes at the peak. It then records
-  // each call, which takes up to ten times as long. The profile has the lines
-  // only if every process gave the same.
+  // If set, memprof also says which lines hold the bytes at the peak. It then
+  // records each call, which takes up to ten times as long. The profile has the
+  // lines only if every process gave the same.
   bool has_sites = false;
-  // The program is copied into the folder of measure_whole_process.h, as for
-  // memprof, if this is set.
+  // If set, the program is copied into its folder, as for memprof; see
+  // measure_whole_process.h.
   bool is_copied = false;
   // A program that is copied finds these files below "NAME.runfiles".
   std::vector<DataFile> runfiles;
@@ -43,11 +43,11 @@ struct ProgramMeasurement {
   // Further variables, "NAME=value", which win over those that a measured
   // program has.
   std::vector<std::string> environment;
-  // Of a program that is copied.
+  // The place of a copied program if it is a test.
   TestPlace test;
   int process_count = kMinimumProcessCount;
   int time_limit_seconds = 300;  // of each process, with those it starts
-  // Non-zero ends the measurement. May be null.
+  // A non-zero value ends the measurement. May be null.
   const volatile std::sig_atomic_t* is_cancelled = nullptr;
 };
 

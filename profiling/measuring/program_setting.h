@@ -32,8 +32,8 @@ struct ProgramSetting {
 };
 
 // Copies the program and its run-time files into the folder, and makes the
-// folders of a test. kInvalidArgument: a file cannot be copied, or a folder
-// cannot be made.
+// folders of a test. Returns kInvalidArgument if a file cannot be copied or a
+// folder cannot be made.
 absl::Status PrepareProgram(const ProgramMeasurement& measurement,
                             const std::string& folder);
 

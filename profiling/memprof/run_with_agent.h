@@ -50,14 +50,16 @@ struct AgentRun {
   // If set, children are recorded. Otherwise only the program's own process is,
   // also after exec.
   bool children_are_recorded = true;
-  // Imports and data files are stages, besides those that the program names.
+  // If set, imports and data files are stages, in addition to those that the
+  // program names.
   bool has_automatic_stages = true;
   // Mean processor time between two samples of a thread; -1 takes no samples.
   int64_t processor_interval_ns = -1;
   // Mean bytes between two samples of copies; 0 records each copy, and -1 none.
   int64_t copy_interval_bytes = -1;
-  // If set, called once the program runs, with the folder of its records, and
-  // once it has ended or can no longer be waited for.
+  // If set, `on_begin` is called with the folder of the records when the
+  // program runs, and `on_end` when it has ended or can no longer be waited
+  // for.
   std::function<void(const std::string& folder)> on_begin;
   std::function<void()> on_end;
 };

@@ -10,9 +10,10 @@
 // after the run began is not shown: its lines may have moved.
 //
 // The line is returned without the blanks at its ends and not escaped: whoever
-// prints it must escape it. Never fails: what cannot be read is empty. Owns the
-// texts of the files that were read. Thread-compatible. Memory: those files, at
-// most kMostFiles of them. Time: each file is read once.
+// prints it must escape it. Never fails: the text of a line that cannot be read
+// is empty. Owns the texts of the files that were read. Thread-compatible.
+// Memory: those files, at most kMostFiles of them. Time: each file is read
+// once.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_SOURCE_LINES_H_
 #define FOOTPRINT_PROFILING_MEMPROF_SOURCE_LINES_H_

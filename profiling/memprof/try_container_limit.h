@@ -6,7 +6,7 @@
 //   // "the program ran once more within it ..."
 //
 // If no limit is recommended, or no control group can be made, the text says so
-// and why. It has the effects of RunWithinLimit (run_within_limit.h); never
+// and why. It has the effects of RunWithinLimit (run_within_limit.h), and never
 // fails.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_TRY_CONTAINER_LIMIT_H_

@@ -12,12 +12,12 @@
 // has its own descriptor table. A System V segment counts as a whole if one of
 // `creators` made it or one of `address_spaces` has attached it.
 //
-// If /proc/PID/map_files may not be followed (root may), only the mapped pages
-// of shared memory that is mapped but not open count.
+// If /proc/PID/map_files may not be followed (root may), shared memory that is
+// mapped but not open counts by its mapped pages only.
 //
 // Owns a list of files and keeps no reference; some hundred bytes a mapping.
 // Thread-compatible. Time: some 100 us a process, and 10 us a MiB that is
-// mapped more than once. Errors: what may not be read counts as nothing.
+// mapped more than once. Errors: a file that may not be read does not count.
 // Source: proc(5), kcmp(2).
 
 #ifndef FOOTPRINT_PROFILING_OUTSIDE_FILE_USES_H_

@@ -1,17 +1,18 @@
-// Looks through a WholeProcessWatch as often as that may cost, however often it
-// is asked. As a rule it spends at most a twentieth of a processor.
+// Takes samples with a WholeProcessWatch, but only as often as their cost
+// allows, however often the caller asks. As a rule it uses at most a twentieth
+// of a processor.
 //
 //   PacedWatch paced(/*group=*/nullptr);  // of what this process starts
 //   while (runs) paced.Look();            // every millisecond
 //   paced.watch().peak().resident_bytes;
 //
-// It looks ten times a second even if a look then costs more, and more often in
-// the beginning: the first pauses are a millisecond or a tenth of the time
-// since the construction. So it also sees a program that ends after a few
-// milliseconds.
+// It takes at least ten samples a second even if they then cost more, and takes
+// them more often in the beginning: the first pauses are a millisecond or a
+// tenth of the time since the construction. So it also sees a program that ends
+// after a few milliseconds.
 //
 // Owns the watch; the group, if any, must outlive it. Thread-compatible. Memory
-// and time of a look: the watch's.
+// and time of a sample: the watch's.
 
 #ifndef FOOTPRINT_PROFILING_OUTSIDE_PACED_WATCH_H_
 #define FOOTPRINT_PROFILING_OUTSIDE_PACED_WATCH_H_
@@ -28,7 +29,7 @@ class PacedWatch {
   // Watches the descendants of this process, and `group` unless it is null.
   explicit PacedWatch(const MemoryGroup* group);
 
-  // Looks, unless it is too early; returns whether it looked.
+  // Takes a sample, unless it is too early. Returns whether it took one.
   bool Look();
 
   WholeProcessWatch& watch() { return watch_; }

@@ -21,12 +21,12 @@
 //   count.
 // * If the processes run in a control group, its count is used if it is higher:
 //   memory charged to it that is not page cache, plus the files' mapped pages.
-//   So pages count that no process shows, such as buffers of pipes and sockets,
-//   and files in flight. The group's high-water mark and that of each process
-//   miss nothing between two samples.
-// * Without a group, memory that exists only between two samples is missed,
-//   except by each process's own high-water mark and NoteEnded's; and the
-//   kernel's own memory is not seen, except page tables.
+//   So pages that no process shows count, too, such as buffers of pipes and
+//   sockets, and files in flight. The group's high-water mark and that of each
+//   process miss nothing between two samples.
+// * Without a group, memory that exists only between two samples is missed
+//   unless a process's own high-water mark or NoteEnded shows it, and of the
+//   kernel's own memory only page tables are seen.
 // * The parts say what the pages of the largest process are for, from its
 //   mappings at a sample near the peak. Pages that existed only between two
 //   samples are `unexplained_bytes`.
@@ -116,6 +116,7 @@ class WholeProcessWatch {
   explicit WholeProcessWatch(int ancestor_id,
                              const MemoryGroup* group = nullptr);
 
+  // Takes a sample of all descendants, and of the group if there is one.
   void Look();
 
   // Reads only the group, after all processes have ended.

@@ -64,9 +64,9 @@ inline constexpr uint8_t kOwnedByCStack = 3;
 bool FindInterpreterLayout(uint32_t version, const void* runtime,
                            InterpreterLayout* layout);
 
-// Returns whether one lock guards the interpreter's objects, which 3.13 and
-// later may lack, so that they may come from any allocator. `runtime` may be
-// null.
+// Returns whether one lock guards the interpreter's objects. Version 3.13 and
+// later may be built without it; their objects may come from any allocator.
+// `runtime` may be null.
 bool IsWithGlobalLock(const void* runtime);
 
 }  // namespace footprint::profiling_internal

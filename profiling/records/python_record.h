@@ -50,7 +50,7 @@ enum class PythonFrames : int32_t {
 
 enum class PythonObjects : int32_t {
   kCounted,   // Small objects are counted one by one.
-  kAsChosen,  // PYTHONMALLOC chose; arenas count as mapped memory.
+  kAsChosen,  // The user chose; arenas count as mapped memory.
 };
 
 inline constexpr uint32_t kMaxPythonCodes = uint32_t{1} << 18;

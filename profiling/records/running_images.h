@@ -1,12 +1,14 @@
-// Tells which of the recorded images run, and which became another by exec.
+// Tells which of the recorded images still run, and which became another one by
+// exec.
 //
 //   std::vector<MeasuredProcess> processes = *ReadRecords(folder);
 //   MarkRunning(&processes);
 //   processes[0].figures.end();   // RUNS_ON, if it has not ended
 //
-// A record alone does not tell a process that runs from one that was killed:
-// look soon after the records were read. Thread-safe for vectors of their own.
-// Time: a call of the kernel for each image without an end. No errors.
+// A record alone does not distinguish a process that runs from one that was
+// killed, so call MarkRunning soon after the records were read. Thread-safe if
+// each thread has its own vector. Time: a call of the kernel for each image
+// without an end. No errors.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_RUNNING_IMAGES_H_
 #define FOOTPRINT_PROFILING_RECORDS_RUNNING_IMAGES_H_

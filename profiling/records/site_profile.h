@@ -39,7 +39,8 @@ struct SiteProfile {
 
   // Allocations by one stack of calls in one thread and stage.
   struct Site {
-    // kNone for blocks from before the record, or without room.
+    // kNone for blocks from before the record, and for blocks whose calls found
+    // no room.
     int node = kNone;
     uint32_t thread = 0;
     uint32_t stage = 0;

@@ -38,7 +38,7 @@ enum class RegressionKind : int64_t {
   // process: `record_path`, a dot and the process's ID.
   kNone,
   kLargerBlock,    // The call requests `bytes` more.
-  kKeptBlock,      // Keeps `count` blocks of `bytes`, one each `stride` calls.
+  kKeptBlock,      // Keeps `count` blocks of `bytes`, one in `stride` calls.
   kLaterFree,      // The call's block is freed when the phase ends.
   kStageBlock,     // Holds a block of `bytes` through the phase.
   kVolume,         // Allocates and frees `count` blocks of `bytes`.

@@ -1,4 +1,4 @@
-// A run as JSON, for programs to read.
+// Writes a run as JSON, for programs to read.
 //
 //   absl::Status status =
 //       ReplaceFile("run.json", JsonReport(run), ToDisk::kFlush);

@@ -9,9 +9,9 @@
 // sorted by stack, as in a tree of calls. The format is
 // https://www.speedscope.app/file-format-schema.json.
 //
-// FailedPrecondition if no call sites were recorded. Pure; thread-safe. Memory:
-// four times the text. Time: linear in the frames and in the calls of all
-// stacks.
+// Returns FailedPrecondition if no call sites were recorded. Pure; thread-safe.
+// Memory: four times the text. Time: linear in the frames and in the calls of
+// all stacks.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_SPEEDSCOPE_REPORT_H_
 #define FOOTPRINT_PROFILING_REPORTS_SPEEDSCOPE_REPORT_H_

@@ -7,7 +7,7 @@
 // The gates have the same rule (profiling/schema/whole_process.h): the heap
 // explains too little if more than half of the anonymous resident memory, and
 // more than 16 MB, is beyond it. Pages of files, such as the program's code, do
-// not count. If no sample shows which pages are files', all pages count.
+// not count. If no sample shows which pages belong to files, all pages count.
 //
 // Pure; thread-safe. Allocates nothing.
 
@@ -31,6 +31,8 @@ int64_t PeakAnonymousBytes(const MeasuredImage& image);
 // Returns the part of the anonymous pages beyond the peak of live heap bytes.
 int64_t BytesBeyondHeap(const MeasuredImage& image);
 
+// Returns whether the heap explains too little of the process's memory, by the
+// rule above.
 bool HeapTellsTooLittle(const MeasuredImage& image);
 
 }  // namespace footprint

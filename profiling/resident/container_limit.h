@@ -49,8 +49,8 @@ struct HeapOverTime {
   // The process's own live bytes at these times. Those of a fork are the bytes
   // above its parent's.
   std::vector<std::pair<int64_t, int64_t>> live_bytes_by_time_ns;
-  // The process never had more resident than this, because live bytes that were
-  // never touched take no memory.
+  // The process never had more resident bytes than this. Live bytes above it
+  // were never touched and take no memory.
   int64_t most_bytes = 0;
 };
 

@@ -9,11 +9,11 @@
 //
 // Memory is what the driver reports for each process, sampled, so a peak
 // between two samples is missed. Inside a container the driver may use the
-// processes' IDs from outside; then `unmatched_process_count` counts others.
-// Under MIG and on some systems it reports no bytes, or 0. Then, if one of the
-// run's processes has a device open, the rise of the whole device's use since
-// Open is reported for process 0. That is exact if no other program uses the
-// device.
+// processes' IDs from outside; then `unmatched_process_count` counts the
+// processes that match none of the run's. Under MIG and on some systems the
+// driver reports no bytes, or 0. Then, if one of the run's processes has a
+// device open, the rise of the whole device's use since Open is reported for
+// process 0. That is exact if no other program uses the device.
 //
 // Movable; thread-compatible. Memory: some KiB. Time of a sample: about a
 // millisecond a device. Errors of Open: kNotFound without library or device,
@@ -44,7 +44,8 @@ struct GraphicsUse {
   int device = 0;
   std::string device_name;
   std::optional<int64_t> peak_bytes;
-  // Time in which processors worked for the process, by the driver's samples.
+  // Time in which the device's processors worked for the process, by the
+  // driver's samples.
   int64_t busy_ns = 0;
 };
 

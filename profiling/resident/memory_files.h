@@ -41,6 +41,7 @@ class MemoryFiles {
   // Leaves out files of `agent_folder`.
   explicit MemoryFiles(std::string agent_folder);
 
+  // Takes a sample.
   void Look();
 
   // Returns by how much the files of all mounts had grown at the last sample.

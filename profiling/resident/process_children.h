@@ -53,6 +53,7 @@ class ProcessChildren {
   ProcessChildren(int process_id, std::string agent_folder)
       : agent_folder_(std::move(agent_folder)), running_({process_id}) {}
 
+  // Takes a sample.
   void Look();
 
   // Returns all processes that were seen, including the first one.

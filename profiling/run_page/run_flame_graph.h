@@ -23,8 +23,8 @@
 
 namespace footprint {
 
-// Which functions a graph shows: only Python functions, which its users know,
-// or also native ones of the interpreter and of libraries.
+// Says which functions a graph shows: only Python functions, which its users
+// know, or also native ones of the interpreter and of libraries.
 enum class FlameFrames { kPython, kAll };
 
 // Returns whether the run has calls of Python.

@@ -7,11 +7,11 @@
 //   }
 //   places.FindShownFrame(3).function();
 //
-// The place of a call is the innermost call around it that does not allocate,
-// or interpret, for its caller; if all do, it is the call itself. Below a call
-// of Python code, a native call is the place only if its line is known;
-// otherwise the line of Python is. Frames with the same function, file, line
-// and object are one place.
+// The place of a call is the innermost call of its stack that neither allocates
+// nor interprets for its caller. If there is no such call, it is the call
+// itself. Below a call of Python code, a native call is the place only if its
+// line is known; otherwise the line of Python is. Frames with the same
+// function, file, line and object are one place.
 //
 // Works for millions of calls. Thread-compatible; the run owns the frames and
 // must outlive this object. Memory: 8 bytes a call and 80 a frame, and 4 more a

@@ -1,7 +1,7 @@
 // Computes the probability that a place in a program leaks, which means that it
 // keeps growing.
 //
-//   // Bytes that were live there at least, in windows of equal length.
+//   // The least bytes that were live there in windows of equal length.
 //   const double floors[] = {10, 20, 31, 40, 50, 62, 70, 80, 91, 100};
 //   LeakProbability(floors);  // 0.87
 //

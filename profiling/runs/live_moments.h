@@ -3,7 +3,7 @@
 //   SetMoments(*process.sites, *process.growth, &calls, image);
 //   image->moments(3).time_ns();   // what was live then ...
 //   image->moments(3).calls(0);    // ... in blocks of this call
-//   image->moments(3).bytes(0);    // ... is so much
+//   image->moments(3).bytes(0);    // ... are so many bytes
 //
 // A moment is the beginning of a window of the agent's growth record
 // (growth_record.h). A longer run has 12 to 24 of them, at equal distances of

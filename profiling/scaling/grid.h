@@ -49,9 +49,9 @@ inline constexpr size_t kMaxGridCells = 10000;
 
 // Parses "NAME=VALUE,VALUE NAME=VALUE": variables separated by blanks. A name
 // has letters, digits and underscores and does not begin with a digit. Returns
-// kInvalidArgument, with the place and the way out, if there is no variable, an
-// invalid or repeated name, no values, an empty or repeated value, or more than
-// kMaxGridCells cells.
+// kInvalidArgument, with the place and what to write instead, if there is no
+// variable, an invalid or repeated name, no values, an empty or repeated value,
+// or more than kMaxGridCells cells.
 absl::StatusOr<Grid> ParseGrid(absl::string_view text);
 
 // Returns all cells; the last variable changes fastest.

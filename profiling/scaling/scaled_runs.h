@@ -93,11 +93,11 @@ std::vector<StageLaw> StageLaws(const ScaledRuns& runs);
 // least 0 in all runs.
 std::vector<size_t> NumericVariables(const ScaledRuns& runs);
 
-// Returns the values of those variables.
+// Returns the run's values of the variables with these indices.
 std::vector<double> FindNumbers(const ScaledRun& run,
                                 const std::vector<size_t>& variables);
 
-// Returns the program with the values of all other variables.
+// Returns the program with the values of the variables that are not numeric.
 std::string SeriesName(const ScaledRuns& runs, const ScaledRun& run,
                        const std::vector<size_t>& numeric);
 

@@ -32,12 +32,13 @@ namespace footprint {
 inline constexpr int kMemoryProfileSchemaVersion = 1;
 
 // Errors name `path`, what is wrong and the next step:
-// * those of ReadSealedProto, as kNotFound, kDataLoss and kFailedPrecondition;
+// * those of ReadSealedProto, such as kNotFound, kDataLoss and
+//   kFailedPrecondition;
 // * kInvalidArgument: not a file of this kind, or with a field or an enumerator
 //   that this code does not know, or inconsistent (such as two benchmarks,
 //   phases or metrics of one name or kind, a phase inside a later one, a
 //   negative value of anything but net growth, neither benchmarks nor a
-//   failure, or both where the failure is not that of other benchmarks).
+//   failure, or both unless the failure is that some benchmarks failed).
 absl::StatusOr<MemoryProfile> ReadMemoryProfileFile(const std::string& path);
 absl::StatusOr<MemorySamples> ReadMemorySamplesFile(const std::string& path);
 

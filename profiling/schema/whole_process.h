@@ -14,8 +14,8 @@
 // from outside, count as zero too.
 //
 // If a program reports less than half of its anonymous memory, and leaves out
-// more than 16 MB, it may have left that out on purpose. `TellsTooLittle` finds
-// it, and Evaluate reports it unless a threshold judges the phase.
+// more than 16 MB, it may have left that out on purpose. `TellsTooLittle`
+// detects this, and Evaluate reports it unless a threshold judges the phase.
 //
 // A failure of the run that was measured from outside becomes the profile's
 // failure, unless it has one.

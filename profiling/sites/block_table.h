@@ -9,14 +9,14 @@
 //   }
 //
 // Only one thread at a time may call it, except for MayHold, which any thread
-// may call at any time. MayHold sees every block that was added before, in the
-// sense in which the block's owner saw it. The table owns its arrays until the
-// process ends, and none of the blocks. It works inside malloc. Memory, from
-// the kernel: 80 to 160 bytes for each block of the highest number live at
-// once, and up to twice that if many blocks are added and removed. An array
-// that was outgrown stays mapped, since other threads may be reading it. Each
-// array is twice as large as the one before, so together they are smaller than
-// twice the last.
+// may call at any time. If a thread received a block's address after the block
+// was added, MayHold finds the block for that thread. The table owns its arrays
+// until the process ends, and none of the blocks. It works inside malloc.
+// Memory, from the kernel: 80 to 160 bytes for each block of the highest number
+// live at once, and up to twice that if many blocks are added and removed. An
+// array that was outgrown stays mapped, since other threads may be reading it.
+// Each array is twice as large as the one before, so together they are smaller
+// than twice the last.
 //
 // Nearly every free of the program asks MayHold about a block that is not in
 // the table and often not in the cache. A mispredicted branch then costs a wait

@@ -3,7 +3,7 @@
 //
 //   BeginCallSites(folder, "1234.0.sites", /*sampling_interval_bytes=*/524288);
 //   ...
-//   RecordAllocation(block, usable_bytes);  // before they check
+//   RecordAllocation(block, usable_bytes);  // before the check
 //   if (MayBeRecorded(block)) RecordFree(block);  // before it is freed
 //
 // Sampling. A block is recorded if it contains a point of a Poisson process
@@ -56,6 +56,7 @@ void EndCallSites();
 // Whether every block is recorded. If so, a freed block without an entry was
 // allocated before the record began.
 extern bool every_allocation_is_recorded;
+// Records the free of such a block.
 void RecordFreeOfOlder(int64_t size_bytes);
 
 // Records a block of `size_bytes` usable bytes. If a realloc left it in place,

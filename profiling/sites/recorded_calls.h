@@ -1,7 +1,7 @@
 // Records the call sites of allocations around the calls of an allocator. The
 // allocator's entry points have counted the calls before.
 //
-//   RecordSample<SizeOfBlock>(block);          // before they check
+//   RecordSample<SizeOfBlock>(block);          // before the counters check
 //   ForgetRecordedBlock<SizeOfBlock>(block);   // before the block is freed
 //
 //   RecordedReallocation<SizeOfBlock> recorded(block);
@@ -11,7 +11,7 @@
 //   recorded.AfterLook();
 //
 // `SizeOf` returns the usable bytes of a live block. Thread-safe, works inside
-// malloc, and allocates nothing. Blocks stay their owners'.
+// malloc, and allocates nothing. The blocks' owners keep them.
 
 #ifndef FOOTPRINT_PROFILING_SITES_RECORDED_CALLS_H_
 #define FOOTPRINT_PROFILING_SITES_RECORDED_CALLS_H_
@@ -46,7 +46,8 @@ void RecordSample(void* block) {
   if (IsTimeToRecord()) RecordTime(LiveHeapBytes());
 }
 
-// Call it before the block is freed and another block may have its address.
+// Records that a block is freed. Call it before the block is freed and another
+// block may get its address.
 template <SizeOfBlock SizeOf>
 inline void ForgetRecordedBlock(void* block) {
   if (MayBeRecorded(block)) {

@@ -31,7 +31,8 @@ struct StackFrame {
   bool is_return_address = true;
 };
 
-// Returns the caller's own frame, as after the return from here.
+// Returns the frame of the function that calls this one, at the place of the
+// call.
 __attribute__((always_inline)) inline StackFrame CallingFrame() {
   StackFrame frame;
 #ifdef __x86_64__

@@ -17,11 +17,11 @@
 // stage of the process (PublishedHeap::stage) is the named one that began last;
 // only if no named stage is open, it is the import or file that began last.
 //
-// Allocates nothing, because it runs beside malloc. Thread-safe. Signal
-// handlers may call only what is marked below. The child of a fork or vfork may
-// call everything; in the child of a vfork, which shares its parent's memory,
-// the calls do nothing. Memory: 16 KiB, 64 bytes a stage, and the file. Time: a
-// microsecond at the begin and at the end.
+// Allocates nothing, because it runs beside malloc. Thread-safe. Code that a
+// signal handler may run must first ask MayEnterStages. The child of a fork or
+// vfork may call everything; in the child of a vfork, which shares its parent's
+// memory, the calls do nothing. Memory: 16 KiB, 64 bytes a stage, and the file.
+// Time: a microsecond at the begin and at the end.
 
 #ifndef FOOTPRINT_PROFILING_STAGES_STAGE_TABLE_H_
 #define FOOTPRINT_PROFILING_STAGES_STAGE_TABLE_H_

@@ -59,7 +59,8 @@ class Symbolizer {
   // one byte before it.
   absl::Span<const SourceFrame> Find(const Object& object, uint64_t address);
 
-  // Whether the object was found, is the same build and has debug information.
+  // Says whether an object was found, is the same build, and has symbols and
+  // lines.
   enum class Information { kNone, kOtherBuild, kSymbols, kLines };
   // Returns how much is known of the object.
   Information FindInformation(const Object& object);
