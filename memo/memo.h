@@ -21,18 +21,18 @@
 // Cancelled, and the next call loads again. Fork: the child has the values that
 // the parent had. If another thread was loading or evicting a memo at that
 // moment, the memo returns FailedPrecondition in the child for ever. A value
-// that another thread had pinned stays pinned there. Memory: a memo takes 5
-// KiB, which include a value with sizeof(T) up to 4 KiB. With jemalloc, the
-// bytes of a value (heap and mappings) are measured exactly, or the statistics
-// say why they are in doubt. With other allocators they are the declared bytes,
-// see MemoStatistics. Time: Get() and the end of its handle together take about
-// 1.3 ns once the value is loaded, less than five times a plain load, and 2 ns
-// if sizeof(T) is above 4 KiB. Status: Get() returns the status of the factory,
-// with the memo's name before the message; Internal if the factory threw or
-// returned null; ResourceExhausted for std::bad_alloc, and for a thousand loads
-// within each other; FailedPrecondition for a cycle of memos. Evict() returns
-// FailedPrecondition if the value is in use, and Internal if its destructor
-// threw.
+// that another thread had pinned stays pinned there. Memory: a memo takes 5 KiB
+// and, if sizeof(T) is at most 4 KiB, sizeof(T) more whether or not a value is
+// loaded. With jemalloc, the bytes of a value (heap and mappings) are measured
+// exactly, or the statistics say why they are in doubt. With other allocators
+// they are the declared bytes, see MemoStatistics. Time: Get() and the end of
+// its handle together take about 1.3 ns once the value is loaded, less than
+// five times a plain load, and 2 ns if sizeof(T) is above 4 KiB. Status: Get()
+// returns the status of the factory, with the memo's name before the message;
+// Internal if the factory threw or returned null; ResourceExhausted for
+// std::bad_alloc, and for a thousand loads within each other;
+// FailedPrecondition for a cycle of memos. Evict() returns FailedPrecondition
+// if the value is in use, and Internal if its destructor threw.
 //
 // Limits: memo does not find a cycle through threads that a factory starts and
 // waits for.

@@ -10,9 +10,11 @@
 // capabilities, and programs with AddressSanitizer or related tools, whose own
 // malloc must come first. For a script, its interpreter is examined.
 //
-// Depends only on the file system; thread-safe. Memory: some KiB. Errors:
-// kNotFound, kPermissionDenied and kFailedPrecondition, with the reason and
-// what to do.
+// Depends only on the file system; thread-safe. Memory: some KiB. Errors, with
+// the reason and what to do: kNotFound and kPermissionDenied for a file that
+// cannot be run; kInvalidArgument for a folder, a device, or a file that is
+// neither a program nor a script; kFailedPrecondition for a program that cannot
+// be measured.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_MEASURABLE_PROGRAM_H_
 #define FOOTPRINT_PROFILING_MEMPROF_MEASURABLE_PROGRAM_H_

@@ -17,7 +17,7 @@
 //
 // Movable; thread-compatible. Memory: some KiB. Time of a sample: about a
 // millisecond a device. Errors of Open: kNotFound without library or device,
-// kUnavailable if the driver does not answer.
+// kUnavailable if the library is too old or the driver does not answer.
 //
 // Source: NVIDIA, NVML API Reference Guide (names and layouts of the functions
 // used; libnvidia-ml.so.1).
