@@ -81,6 +81,7 @@ constexpr bool IsMemoValue() {
   }
 }
 
+// Returns whether a value is a null pointer or an empty function.
 template <typename T>
 bool IsNull(const T&) {
   return false;

@@ -105,6 +105,7 @@ class PinnedPointer {
   // published.
   void Pin() { IncrementSlowly<&PinRow::pins>(Fence::kStore); }
 
+  // Ends one pin, on any thread.
   void Unpin() {
     if (ABSL_PREDICT_TRUE(IsQuick())) return UnpinQuickly();
     IncrementSlowly<&PinRow::unpins>(std::memory_order_release);
@@ -116,6 +117,7 @@ class PinnedPointer {
     Increment(&QuickRow()->unpins, std::memory_order_release);
   }
 
+  // Makes later calls of TryPin return `value`.
   void Publish(const void* value) {
     published_.store(value, std::memory_order_release);
   }

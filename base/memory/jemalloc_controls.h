@@ -25,6 +25,7 @@ int64_t ReadRetainedBytes();
 // Returns the most bytes that the thread has had since ResetThreadHeapPeak,
 // beyond those that it had then. The result may be wrong by up to 64 KiB.
 int64_t ReadThreadHeapPeakBytes();
+// Begins a new peak of the calling thread.
 void ResetThreadHeapPeak();
 
 }  // namespace footprint::memo_internal

@@ -33,6 +33,7 @@ inline int64_t LineFloatBytes(int64_t count) {
   return AlignUp(count * static_cast<int64_t>(sizeof(float)), kLineBytes);
 }
 
+// Returns room for `count` floats.
 inline LineFloats AllocateLineFloats(int64_t count) {
   const int64_t bytes = LineFloatBytes(count);
   return LineFloats(

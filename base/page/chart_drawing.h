@@ -66,6 +66,8 @@ inline constexpr Frame kWideFrame = {kWidth, 360, kLeft, kRight, kTop, 52, 5};
 // A frame as wide as a telephone's screen, so that letters keep their size.
 inline constexpr Frame kNarrowFrame = {350, 300, 66, 36, kTop, 52, 3};
 
+// Returns a text element of SVG, with the text escaped. `anchor` is the value
+// of text-anchor.
 std::string SvgText(double x, double y, const char* anchor,
                     const std::string& text);
 
@@ -104,6 +106,8 @@ class Axis {
   // Returns where the axis begins; for a logarithmic axis, the power.
   double low() const { return low_; }
 
+  // Returns the place of a value in the picture: `start` for the lowest value,
+  // `end` for the highest.
   double ToPixel(double value) const;
 
   // Returns about `count` ticks.

@@ -67,6 +67,7 @@ struct FlameGraph {
   bool is_comparison = false;
 };
 
+// Returns the graph as HTML.
 std::string DrawFlameGraph(const FlameGraph& graph);
 
 namespace page_internal {

@@ -53,6 +53,7 @@ struct LayoutChart {
   std::string marked_label;
 };
 
+// Returns the chart as HTML.
 std::string DrawLayoutChart(const LayoutChart& chart);
 
 // Sets the offset of each box so that no two boxes that share a step overlap.

@@ -47,6 +47,7 @@ struct LineChart {
   std::function<std::string(double)> format_y;
 };
 
+// Returns the chart as HTML.
 std::string DrawLineChart(const LineChart& chart);
 
 // Returns a picture that stands alone: an SVG file with its own title and

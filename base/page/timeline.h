@@ -41,6 +41,7 @@ struct Timeline {
   std::string marked_label;
 };
 
+// Returns the timeline as HTML.
 std::string DrawTimeline(const Timeline& timeline);
 
 namespace page_internal {

@@ -34,6 +34,7 @@ class RandomSequence {
  public:
   explicit RandomSequence(uint64_t seed) : state_(seed) {}
 
+  // Returns the next number, of which all 64 bits are random.
   uint64_t Next() { return MixBits(state_ += kRandomStep); }
   // Returns a number from 0 to below `limit`, which must be above 0. Smaller
   // numbers are more likely, by a share of at most limit / 2^64.

@@ -67,11 +67,13 @@ absl::string_view DTypeName(DType dtype);
 // for "f32", and for a quantised type, which that format does not have.
 absl::optional<DType> DTypeFromName(absl::string_view name);
 
+// Returns whether the type stores several elements in a block.
 bool IsQuantised(DType dtype);
 
 // Returns the bytes of one element; 0 for a quantised type.
 int64_t DTypeBytes(DType dtype);
 
+// Returns the block of a type.
 DTypeBlock BlockOf(DType dtype);
 
 // Returns the bytes of so many elements, which must be whole blocks.

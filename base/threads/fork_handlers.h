@@ -28,6 +28,8 @@ struct ForkHandlers {
   void (*in_child)();
 };
 
+// Registers the handlers with pthread_atfork, and stores them. Ends the process
+// if 8 sets are stored already.
 void AddForkHandlers(const ForkHandlers& handlers);
 
 // Releases each lock, whichever of the parent's threads held it when the child

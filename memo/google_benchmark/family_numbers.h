@@ -30,6 +30,7 @@ class FamilyNumbers {
  public:
   explicit FamilyNumbers(const std::vector<std::string>& instance_names);
 
+  // Sets `family_index` and `per_family_instance_index` of a row.
   void Set(benchmark::BenchmarkReporter::Run* run);
 
  private:

@@ -32,6 +32,7 @@ class JoiningReporter : public benchmark::BenchmarkReporter {
 
   // Returns false if a reporter refuses to continue.
   bool Begin(const Context& context);
+  // Calls Finalize of both reporters.
   void End();
 
   bool ReportContext(const Context& /*context*/) override { return true; }

@@ -83,6 +83,7 @@ class RecordingReporter : public benchmark::BenchmarkReporter {
   }
 };
 
+// Returns the bytes of a file; "" if it cannot be read.
 inline std::string ReadFile(const std::string& path) {
   std::ifstream file(path);
   return std::string(std::istreambuf_iterator<char>(file),
@@ -98,6 +99,7 @@ struct Outcome {
   MemoTrace trace;
 };
 
+// Runs the registered benchmarks with these flags.
 inline Outcome RunWith(std::vector<std::string> flags) {
   flags.insert(flags.begin(), "product_test");
   // Google Benchmark keeps its flags after a run, so these are reset.
@@ -126,12 +128,15 @@ class ProductTest : public testing::Test {
  protected:
   void SetUp() override { benchmark::ClearRegisteredBenchmarks(); }
 
+  // Returns the name with the test's name in front.
   std::string Unique(const std::string& name) {
     return absl::StrCat(
         testing::UnitTest::GetInstance()->current_test_info()->name(), "_",
         name);
   }
 
+  // Returns an axis of `count` memos with `bytes` declared bytes each. They
+  // count their loads and live values.
   template <typename T>
   Axis<T> MakeAxis(const std::string& name, int count, int64_t bytes) {
     Axis<T> axis{name, {}};
@@ -169,6 +174,7 @@ class ProductTest : public testing::Test {
     return *product;
   }
 
+  // Returns the name of a cell of RegisterThreeByTwo.
   std::string Cell(int model, int data) {
     return absl::StrCat(Unique("BM"), "/model:", Unique("model"), model,
                         "/data:", Unique("data"), data);

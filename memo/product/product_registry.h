@@ -165,6 +165,7 @@ class ProductRegistry {
   // Returns InvalidArgument if a name occurs twice, belongs to a cell, or has a
   // zero byte or a line break.
   absl::Status CheckAreNew(std::vector<std::string> cell_names) const;
+  // Adds a cell, whose name must be new, and returns it.
   ProductCell* Add(std::unique_ptr<ProductCell> cell);
 
   // Returns the cell that a benchmark instance belongs to, or null for other

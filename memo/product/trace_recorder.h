@@ -34,6 +34,8 @@ class TraceRecorder {
                       int64_t bytes);
   // Sets the detail of an event, and prints it on standard error.
   void Say(MemoEvent* event, const std::string& text);
+  // Adds an event with the error, prints the error, and remembers that there
+  // was a problem.
   void RecordProblem(MemoEvent::Kind kind, const std::string& name,
                      const absl::Status& status);
   void NoteProblem() { had_problem_ = true; }
@@ -50,6 +52,7 @@ class TraceRecorder {
   int64_t FindBytes(const std::string& name) const;
   // Ends a value's life. Returns its bytes; 0 if it was not alive.
   int64_t EndLife(const std::string& name);
+  // Returns the sum of the bytes of all values that are alive.
   int64_t LiveBytes() const;
 
  private:

@@ -25,6 +25,7 @@
 
 namespace footprint::profiling_internal {
 
+// Counts calls of the calling thread that allocate.
 inline void CountCalls(int64_t count) {
   std::atomic<int64_t>* const calls = &thread_counters.allocation_count;
   calls->store(calls->load(std::memory_order_relaxed) + count,
@@ -117,6 +118,7 @@ void CheckCountedAllocation();
 // Registered threads need no call.
 void CountFree();
 
+// Returns whether the calling thread is registered (thread_registration.h).
 inline bool ThreadIsRegistered() {
   return __builtin_expect(
       thread_counters.state == ThreadCounters::State::kRegistered, 1);
@@ -129,6 +131,7 @@ inline bool ThreadIsRegistered() {
 class Reallocation {
  public:
   Reallocation();
+  // Counts the call, and checks for a new peak.
   void After(bool in_place, bool succeeded);
 
   // Bytes that the call freed. A realloc in place frees the old block's usable

@@ -252,6 +252,7 @@ class ABSL_SCOPED_LOCKABLE ProcessLock {
 // Returns the published stage that the process is in; needs no lock.
 uint32_t CurrentStage();
 
+// Sets whether the phase is open.
 void SetOpen(int phase, bool is_open)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 

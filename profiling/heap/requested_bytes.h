@@ -23,6 +23,7 @@
 
 namespace footprint::profiling_internal {
 
+// Counts a block.
 void AddRequestedBlock(const void* block, size_t size_bytes);
 
 // Returns the size that the block was added with; 0 if it is unknown.
@@ -40,6 +41,7 @@ size_t DetachRequestedBlock(const void* block);
 // Stops counting the bytes of a detached block.
 void DropRequestedBytes(size_t size_bytes);
 
+// Returns the bytes that count now.
 int64_t LiveRequestedBytes();
 
 // Returns the high-water mark since the last call; the next one begins at the

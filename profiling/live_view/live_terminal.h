@@ -40,6 +40,7 @@ namespace footprint {
 
 class LiveTerminal {
  public:
+  // Makes a part of at most `most_rows` rows. Returns the errors above.
   static absl::StatusOr<std::unique_ptr<LiveTerminal>> Open(int most_rows);
   ~LiveTerminal();
   LiveTerminal(const LiveTerminal&) = delete;

@@ -38,6 +38,7 @@ class LiveView {
   LiveView(const LiveView&) = delete;
   LiveView& operator=(const LiveView&) = delete;
 
+  // Begins to show the program whose agents write their records to `folder`.
   absl::Status Begin(const std::string& folder);
 
   // Does nothing without a view.

@@ -30,6 +30,7 @@ struct CountedBytes {
 extern __thread CountedBytes counted_bytes __asm__("footprint_counted_bytes")
     __attribute__((tls_model("initial-exec")));
 
+// Adds to a counter that only the calling thread writes.
 inline void Raise(uint64_t* counter, uint64_t bytes) {
   __atomic_store_n(counter, *counter + bytes, __ATOMIC_RELAXED);
 }

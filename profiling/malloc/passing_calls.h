@@ -29,6 +29,7 @@ namespace footprint::profiling_internal {
 extern __thread void* block_being_freed __asm__("footprint_block_being_freed")
     __attribute__((tls_model("initial-exec")));
 
+// Returns the usable bytes of a block that is not null.
 inline int64_t NextSizeOf(const void* block) {
   return static_cast<int64_t>(UsableSize(block));
 }

@@ -100,6 +100,7 @@ struct AgentRunEnd {
   int left_out_process_count = 0;
 };
 
+// Runs the program, and returns its figures when it has ended.
 absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run);
 
 // Starts a process and calls `become` in it, which must replace it by the

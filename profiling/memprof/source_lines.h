@@ -35,6 +35,7 @@ class SourceLines {
 
   explicit SourceLines(int64_t run_begin_unix_time_ns);
 
+  // Returns the line of the frame; "" if it is unknown.
   std::string Read(const CodeFrame& frame);
 
  private:

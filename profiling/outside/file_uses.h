@@ -55,6 +55,7 @@ class FileUses {
 
   // Returns an upper bound of `unmapped_bytes` and `huge_bytes` together.
   int64_t MostWholeBytes() const;
+  // Returns the counts of pages.
   FilePages CountPages() const;
 
  private:

@@ -40,6 +40,8 @@ inline bool MayBeObject(uintptr_t address) {
          address < uintptr_t{1} << 47;
 }
 
+// Returns whether the address may be an object's and the type there is `type`.
+// An address that MayBeObject accepts must be readable.
 inline bool IsObjectOfType(uintptr_t address, uintptr_t type) {
   return MayBeObject(address) &&
          LoadAs<uintptr_t>(address + kObjectType) == type;

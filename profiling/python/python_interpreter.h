@@ -22,6 +22,7 @@
 namespace footprint::profiling_internal {
 
 void FindPythonInterpreter();
+// Returns whether FindPythonInterpreter has found one.
 bool HasPythonInterpreter();
 
 // Creates the record (python_record.h) in the folder with this descriptor; call

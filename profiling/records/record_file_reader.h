@@ -29,6 +29,7 @@ namespace footprint {
 
 class RecordFileReader {
  public:
+  // Opens the file; ReadHead reports an error.
   explicit RecordFileReader(const std::string& path);
 
   // Reads `size_bytes` from the beginning of the file, whose first eight bytes

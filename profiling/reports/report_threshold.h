@@ -19,6 +19,7 @@ struct ReportThreshold {
   double share = 0;  // of the whole, 0 to 1
   int64_t amount = 0;
 
+  // Returns whether `part` of `whole` is below the threshold.
   bool Hides(int64_t part, int64_t whole) const {
     return part < amount ||
            static_cast<double>(part) < share * static_cast<double>(whole);

@@ -20,6 +20,7 @@
 
 namespace footprint {
 
+// Returns a time in seconds, such as "1.500 s".
 std::string Seconds(int64_t ns);
 
 // Returns the process's command line, in at most `most` bytes.

@@ -31,6 +31,8 @@ struct TextOptions {
   SourceOfFrame source = nullptr;
 };
 
+// TextReport and CompareText return text for a terminal; MarkdownReport and
+// MarkdownComparison return Markdown.
 std::string TextReport(const MeasuredRun& run, const TextOptions& options = {});
 std::string CompareText(const MeasuredRun& before, const MeasuredRun& after);
 

@@ -91,6 +91,7 @@ class ResidentWatch {
   // Returns the parts at the sample at which all processes together needed
   // most.
   const SharedOnce& shared_once() const { return shared_once_; }
+  // Returns the parts of each process image at its peak.
   std::vector<ResidentPeak> peaks() const;
   // Returns the processes that existed at the last sample.
   const std::set<int>& process_ids() const { return process_ids_; }

@@ -46,6 +46,7 @@ class MergedCalls {
   // their own. LargestNodes never keeps it as a call.
   uint32_t Others(uint32_t parent);
 
+  // Adds to the figure of a node in a measure, and to its variance.
   void Add(uint32_t node, size_t measure, int64_t value, double variance);
 
   // Returns the largest nodes without node 0; their `kind` is an owner. Their

@@ -33,6 +33,7 @@
 
 namespace footprint {
 
+// Adds `amount` to `*sum`.
 inline void AddTo(const Amount& amount, Amount* sum) {
   sum->set_bytes(SaturatedSum(sum->bytes(), amount.bytes()));
   sum->set_count(SaturatedSum(sum->count(), amount.count()));

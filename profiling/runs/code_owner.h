@@ -45,6 +45,7 @@ struct PeakShares {
   int64_t unknown_bytes = 0;
 };
 
+// Returns the bytes at the peak by owner.
 PeakShares ComputePeakShares(const MeasuredRun& run,
                              const MeasuredImage& image);
 

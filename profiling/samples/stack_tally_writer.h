@@ -53,6 +53,7 @@ class StackTallyWriter {
   // `calls` begins with the innermost; with no calls, the stack is unknown.
   void Add(const uintptr_t* calls, int count, const TallyAddition& addition);
 
+  // Counts a thread that cannot be sampled.
   void AddMissedThread();
 
   // Forgets which code lies at which address. Call it after an object was

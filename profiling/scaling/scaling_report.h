@@ -25,6 +25,7 @@
 
 namespace footprint {
 
+// Return the report as text, as an HTML page, and as JSON.
 std::string ScalingText(const ScaledRuns& runs);
 std::string ScalingPage(const ScaledRuns& runs);
 std::string ScalingJson(const ScaledRuns& runs);

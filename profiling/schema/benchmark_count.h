@@ -22,6 +22,7 @@ namespace footprint {
 inline constexpr char kBenchmarkCountPrefix[] = "benchmarks that ran: ";
 inline constexpr int64_t kUnknownBenchmarkCount = -1;
 
+// Returns the line, with its newline.
 inline std::string BenchmarkCountLine(size_t count) {
   return absl::StrCat(kBenchmarkCountPrefix, count, "\n");
 }

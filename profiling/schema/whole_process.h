@@ -37,6 +37,8 @@ inline constexpr char kUnaccountedPhase[] = "unaccounted";
 // Unaccounted bytes that are normal: an allocator's first arenas, stacks.
 inline constexpr int64_t kMostUnaccountedBytes = 16'000'000;
 
+// Adds the benchmark of `whole_process`, with its phase "unaccounted", to
+// `profile`.
 void AddWholeProcess(const MemoryProfile& whole_process,
                      MemoryProfile* profile);
 

@@ -42,6 +42,8 @@ struct RecordedBlock {
 
 class BlockTable {
  public:
+  // Returns whether the table has the block, unless another thread adds or
+  // removes it at this moment.
   bool MayHold(const void* block) const {
     const Keys* const keys = keys_.load(std::memory_order_acquire);
     if (keys == nullptr) return false;
@@ -53,6 +55,8 @@ class BlockTable {
   // Returns false if the kernel has no memory, and the block is not in the
   // table.
   bool Add(const RecordedBlock& block);
+  // Removes a block and stores its entry. Returns false if it is not in the
+  // table.
   bool Remove(const void* address, RecordedBlock* block);
 
   size_t size() const { return count_; }

@@ -65,6 +65,8 @@ void RecordAllocation(void* block, int64_t size_bytes, int64_t kept_bytes = 0);
 
 extern BlockTable recorded_blocks;
 
+// Returns whether the block is recorded. RecordFree must then be called before
+// it is freed.
 inline bool MayBeRecorded(const void* block) {
   return __builtin_expect(recorded_blocks.MayHold(block), 0);
 }

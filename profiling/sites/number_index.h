@@ -28,6 +28,8 @@ class NumberIndex {
  public:
   static constexpr uint32_t kNone = 0;
 
+  // Returns the number that was added with this hash and that `matches`
+  // accepts; kNone if there is none.
   template <typename Matches>
   uint32_t Find(uint64_t hash, Matches matches) const {
     if (entries_ == nullptr) return kNone;

@@ -32,6 +32,7 @@ class SiteGrowth {
   void Begin(int folder, const char* file_name, int64_t now_ns);
   void Close();
 
+  // Records that the live bytes of a site changed.
   void Change(uint32_t site, int64_t live_bytes_before,
               int64_t live_bytes_after);
 

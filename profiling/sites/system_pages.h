@@ -33,6 +33,7 @@ inline void* TakePages(size_t size_bytes) {
   return pages;
 }
 
+// Returns pages of TakePages to the kernel. Does nothing for null.
 inline void GivePagesBack(void* pages, size_t size_bytes) {
   if (pages == nullptr) return;
   // The hook comes first: once unmapped, the addresses may be another
