@@ -27,25 +27,26 @@ constexpr int kLeastColumns = 20;
 // Signals by which this process ends if it has a fault of its own.
 constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-// What gives the terminal back, for signal handlers. Nothing is to be done
-// while the size is 0.
+// The text that restores the terminal, for signal handlers. While its size is
+// 0, there is nothing to restore.
 char restoring_text[128];
 std::atomic<size_t> restoring_bytes{0};
 std::atomic<int> restored_terminal{-1};
 
-// The rows for which the text above was made; 0 for the other screen.
+// The rows for which the text above was made; 0 for the alternate screen.
 std::atomic<int> restored_rows{0};
 
-// Another size has moved the program's lines, and the part with them: what is
-// below the cursor's row goes. The way down makes a row where there is none.
+// Restores a terminal whose size has changed, which moved the program's lines
+// and the part: erases the rows below the cursor's. The line feed makes a row
+// below if there is none.
 constexpr char kRestoreOtherSize[] =
     "\0337\033[r\0338\033D\033[A\0337\033[B\r\033[J\0338";
 
-// The action of SIGTSTP before that of this file.
+// The action of SIGTSTP before this file replaced it.
 struct sigaction stop_before;
 
 // Writes the whole text, also in a signal handler. A program may have set the
-// terminal to O_NONBLOCK: then a slow terminal is waited for, some seconds.
+// terminal to O_NONBLOCK: then this waits some seconds for a slow terminal.
 void WriteAll(int descriptor, const char* text, size_t bytes) {
   constexpr int kMostWaits = 10;
   constexpr int kWaitMs = 1000;
@@ -84,7 +85,8 @@ void RestoreTerminal() {
   }
 }
 
-// The action of the signal is its default's afterwards (SA_RESETHAND).
+// Restores the terminal and ends the process, since the signal has its default
+// action by now (SA_RESETHAND).
 void RestoreAndEnd(int signal_number) {
   const int error = errno;
   RestoreTerminal();
@@ -99,8 +101,9 @@ sigset_t StopSignal() {
   return stop;
 }
 
-// Stops by the signal's own default, which the kernel leaves out where no shell
-// could continue this process (SIGSTOP would stop it for ever).
+// Restores the terminal and stops by the signal's default action, which the
+// kernel ignores if no shell could continue this process (SIGSTOP would stop it
+// for ever).
 void RestoreAndStop(int signal_number) {
   const int error = errno;
   RestoreTerminal();
@@ -117,7 +120,8 @@ void RestoreAndStop(int signal_number) {
   errno = error;
 }
 
-// An ignored stop stays ignored, as the program ignores it, too.
+// Installs the handlers. An ignored stop stays ignored, since the program
+// ignores it, too.
 void SetHandlers() {
   struct sigaction action = {};
   sigaction(SIGTSTP, nullptr, &stop_before);

@@ -18,11 +18,12 @@
 // written stays.
 //
 // One object at a time; not thread-safe. Installs handlers for SIGTSTP (unless
-// it is ignored) and for the signals of faults, and restores the old ones. A
-// stop comes between two drawings if the thread that draws is the only one that
-// does not block SIGTSTP. Memory: one drawing. Errors: kFailedPrecondition
-// without a terminal, with one whose TERM is missing or dumb, in the
-// background, or with too few rows.
+// it is ignored) and for the signals of faults. Its end restores the old
+// handler of SIGTSTP, and the default action of faults. A stop comes between
+// two drawings if the thread that draws is the only one that does not block
+// SIGTSTP. Memory: one drawing. Errors: kFailedPrecondition without a terminal,
+// with one whose TERM is missing or dumb, in the background, or with too few
+// rows.
 
 #ifndef FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_TERMINAL_H_
 #define FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_TERMINAL_H_

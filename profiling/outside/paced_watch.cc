@@ -21,7 +21,8 @@ PacedWatch::PacedWatch(const MemoryGroup* group) : watch_(getpid(), group) {}
 
 bool PacedWatch::Look() {
   if (Clock::now() < next_) return false;
-  // On a busy machine the clock tells of waiting.
+  // The cost is the thread's own time, because on a busy machine the clock also
+  // counts waiting.
   const int64_t begin_ns = ThreadProcessorTimeNs();
   watch_.Look();
   const auto cost =

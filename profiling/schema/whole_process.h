@@ -37,8 +37,8 @@ inline constexpr char kUnaccountedPhase[] = "unaccounted";
 // Unaccounted bytes that are normal: an allocator's first arenas, stacks.
 inline constexpr int64_t kMostUnaccountedBytes = 16'000'000;
 
-// Adds the benchmark of `whole_process`, with its phase "unaccounted", to
-// `profile`.
+// Adds the benchmarks, each with its phase "unaccounted", the remarks and the
+// failure of `whole_process` to `profile`.
 void AddWholeProcess(const MemoryProfile& whole_process,
                      MemoryProfile* profile);
 

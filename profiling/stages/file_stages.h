@@ -7,12 +7,12 @@
 //   close(file);
 //   EndVisit(StageKind::kFile, visit);
 //
-// Only regular files whose names tell their kind (data_file_kinds.h) are
-// stages. The program may close a file in a way that the agent does not see
-// (dup2, close_range, node's own system call). Then the file stays a stage
-// until its descriptor's number is used again, or the process ends. errno is
-// preserved. The program owns its files: the agent examines a descriptor and
-// never keeps it open.
+// Only regular files whose names tell their kind (data_file_kinds.h) and whose
+// descriptors are below 4,096 are stages. The program may close a file in a way
+// that the agent does not see (dup2, close_range, node's own system call). Then
+// the file stays a stage until its descriptor's number is used again, or the
+// process ends. errno is preserved. The program owns its files: the agent
+// examines a descriptor and never keeps it open.
 //
 // Thread-safe, also in signal handlers. If the stages stay locked for longer
 // than about a millisecond, as in a fork, a file does not become a stage, or
