@@ -55,8 +55,8 @@ class Symbolizer {
   Symbolizer(const Symbolizer&) = delete;
   Symbolizer& operator=(const Symbolizer&) = delete;
 
-  // Finds the frames of a return address. Their lines are those of the call,
-  // one byte before it.
+  // Finds the frames of the code at an address. For a return address, pass the
+  // address one byte before it, which belongs to the call.
   absl::Span<const SourceFrame> Find(const Object& object, uint64_t address);
 
   // Says whether an object was found, is the same build, and has symbols and
