@@ -20,7 +20,8 @@ struct PublishedHeap {
   // The peak of live usable bytes, including what was live when the publishing
   // began.
   std::atomic<int64_t> peak_live_bytes;
-  // The time of the peak by CLOCK_MONOTONIC, with a resolution of 4 ms.
+  // The time of the peak by CLOCK_MONOTONIC, with the resolution of
+  // coarse_time.h.
   std::atomic<int64_t> peak_time_ns;
   // How many peaks there were. A reader compares it with the count at which it
   // copied something.

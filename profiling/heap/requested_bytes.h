@@ -12,8 +12,8 @@
 // Owns no block: it keeps addresses as numbers. Thread-safety: every function
 // may be called from any thread. Remove a block before it is freed and add it
 // after it was allocated, so that no other thread can hold the same address
-// meanwhile. Memory: 16 to 64 bytes a live block, from the kernel and not from
-// the heap.
+// meanwhile. Memory: 32 to 64 bytes for each block of the highest number live
+// at once, from the kernel and not from the heap.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_REQUESTED_BYTES_H_
 #define FOOTPRINT_PROFILING_HEAP_REQUESTED_BYTES_H_

@@ -64,9 +64,9 @@ inline constexpr uint8_t kOwnedByCStack = 3;
 bool FindInterpreterLayout(uint32_t version, const void* runtime,
                            InterpreterLayout* layout);
 
-// Returns whether one lock guards the interpreter's objects. Version 3.13 and
-// later may be built without it; their objects may come from any allocator.
-// `runtime` may be null.
+// Returns whether an interpreter of version 3.13 or later has the global lock.
+// It may be built without the lock, and its objects may then come from any
+// allocator. Returns false for an earlier version, and if `runtime` is null.
 bool IsWithGlobalLock(const void* runtime);
 
 }  // namespace footprint::profiling_internal

@@ -71,9 +71,9 @@ ScaledRun MakeScaledRun(const BenchmarkMemory& memory);
 enum class ScaledFigure { kPeak, kVolume };
 
 // Returns the runs that have figures, for charts. Each has the stages of all
-// runs. If there are more than 8, the 7 largest stay, and the others are merged
-// into "other stages". Programs are named as in StageLaw, and labels are the
-// values of numeric variables.
+// runs. If there are more than 8, the 7 largest stay, kOutside always among
+// them, and the others are merged into "other stages". Programs are named as in
+// StageLaw, and labels are the values of numeric variables.
 StagedRuns CollectStages(const ScaledRuns& runs, ScaledFigure figure);
 
 struct StageLaw {

@@ -23,10 +23,10 @@
 // are cut to their outer calls, and the record says that it is incomplete.
 //
 // Works inside malloc: it allocates no heap memory and calls no library that
-// might. Thread-safe. Memory: the file (site_record.h), an index of 16 bytes a
-// call and site, and 64 to 128 bytes a recorded block, all from the kernel.
-// Source: Horvitz and Thompson's estimator (1952). Vitter's skips are not
-// needed because sizes are known.
+// might. Thread-safe. Memory: the file (site_record.h), an index of 32 to 64
+// bytes for each call and each site, and the table of recorded blocks
+// (block_table.h), all from the kernel. Source: Horvitz and Thompson's
+// estimator (1952). Vitter's skips are not needed because sizes are known.
 
 #ifndef FOOTPRINT_PROFILING_SITES_CALL_SITES_H_
 #define FOOTPRINT_PROFILING_SITES_CALL_SITES_H_

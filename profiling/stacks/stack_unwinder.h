@@ -48,11 +48,12 @@ __attribute__((always_inline)) inline StackFrame CallingFrame() {
 }
 
 // Fills `pcs` with at most `capacity` program counters, and returns their
-// number. All are return addresses, except the first if `innermost` is not one.
-// Addresses at or above `stack_end` are not read. If `stack_end` is 0, it is
-// unknown, and frames without information end the stack. `stack_pointers`, of
-// the same capacity, gets the stack pointer of each call: memory from it up to
-// the next one belongs to the call.
+// number. All are return addresses, except the first if `innermost` is not one,
+// and those at which a signal interrupted the thread. Addresses at or above
+// `stack_end` are not read. If `stack_end` is 0, it is unknown, and frames
+// without information end the stack. `stack_pointers`, of the same capacity,
+// gets the stack pointer of each call: memory from it up to the next one
+// belongs to the call.
 int UnwindStack(StackFrame innermost, uintptr_t stack_end, uintptr_t* pcs,
                 int capacity, uintptr_t* stack_pointers = nullptr);
 
