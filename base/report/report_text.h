@@ -26,7 +26,7 @@ struct ReportTextOptions {
 };
 
 // Returns the title, the figures, the tables, the warnings, the parts and the
-// summary, with blank lines between them.
+// summary. A blank line precedes the tables, each part and the summary.
 std::string ReportText(const Report& report,
                        const ReportTextOptions& options = {});
 
