@@ -3,12 +3,13 @@
 //   FlameGraph graph = RunFlameGraph(run, /*most_bytes=*/120'000);
 //   page.AddFlameGraph(graph);
 //
-// A run of several programs has one outermost call for each, with its functions
-// below. Calls of a function from different lines of another function are
-// merged. The measures are bytes at the peak of each process, allocated bytes
-// and, if the run has them, bytes left at exit, copies and processor time.
-// Calls that are too small for the bound are merged into "others", so every
-// measure has the same sum as in the run's sites.
+// A run of several processes has one outermost call for each command line, with
+// its functions below. Calls of a function from different lines of another
+// function are merged. The measures are bytes at the peak of each process,
+// allocated bytes and, if the run has them, bytes left at exit, copies,
+// processor time, and the live bytes at moments of the largest process. Calls
+// that are too small for the bound are merged into "others", so every measure
+// has the same sum as in the run's sites.
 //
 // Pure; thread-safe. Memory: some 20 bytes a call, and 150 a visible call.
 // Time: linear in calls and sites.
