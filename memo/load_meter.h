@@ -131,8 +131,8 @@ enum class ResidentCount {
   kNone,
   // Pages that were touched count.
   kTouched,
-  // At least the heap bytes that remain count, since heap pages that are not
-  // touched yet will be. Of mapped files, the touched pages count.
+  // Heap bytes that remain count even if their pages are not touched yet, since
+  // they will be. Of mapped files, only the touched pages count.
   kTouchedOrOnHeap,
 };
 // Makes later readings include resident bytes. Each reading first returns free

@@ -49,7 +49,7 @@ enum class BytesSource {
   kDoubtful,
 };
 
-// What is known about a value before it is loaded.
+// The facts that are known about a value before it is loaded.
 struct MemoOptions {
   // Bytes that the value is expected to take. They are used if nothing is
   // measured, or if the measured bytes are in doubt. 0: unknown.
@@ -90,7 +90,8 @@ struct MemoStatistics {
   // so that part of the value may have existed before. Empty if nothing puts
   // them in doubt.
   std::string doubt;
-  // What the user declared; 0 or empty if nothing was.
+  // The values that the user declared; 0 or empty for each that was not
+  // declared.
   int64_t declared_bytes = 0;
   int64_t declared_load_peak_bytes = 0;
   std::string source_path;

@@ -19,7 +19,7 @@
 
 namespace footprint {
 
-// What LockFile does if another descriptor holds the lock.
+// Says what LockFile does if another descriptor holds the lock.
 enum class WhenLocked { kRefuse, kWait };
 
 // Locks an open file and returns true. Returns false and sets errno if that
@@ -29,7 +29,7 @@ bool LockFile(int descriptor, WhenLocked when_locked);
 // Does the same, but also returns true if the file system has no locks.
 bool LockFileIfPossible(int descriptor, WhenLocked when_locked);
 
-// Whether IsNamed follows `path` if it is a symbolic link.
+// Says whether IsNamed follows `path` if it is a symbolic link.
 enum class Links { kFollow, kRefuse };
 
 // Returns whether `path` still names the open file, which may have been

@@ -7,8 +7,8 @@
 //
 // The bytes are zero. Owns them; movable, thread-compatible. Memory: whole
 // pages, which take memory when they are touched. ResourceExhausted: the system
-// has no such range. For blocks that may be small, and for records beside a
-// block, see memory_block.h.
+// cannot map so many bytes. For blocks that may be small, and for records
+// beside a block, see memory_block.h.
 
 #ifndef FOOTPRINT_BASE_MEMORY_MAPPED_BLOCK_H_
 #define FOOTPRINT_BASE_MEMORY_MAPPED_BLOCK_H_

@@ -1,6 +1,6 @@
 // A mutex for code that must not use the C++ library: inside malloc, in fork's
-// handlers, or in a program of others. It calls only the C library. Clang
-// checks its use, as for mutex.h (`tools/dev lint locks`).
+// handlers, or inside a program that is not ours. It calls only the C library.
+// Clang checks its use, as for mutex.h (`tools/dev lint locks`).
 //
 //   PthreadMutex lock = PthreadMutex::Adaptive();
 //   int64_t live_bytes ABSL_GUARDED_BY(lock) = 0;

@@ -29,7 +29,7 @@
 
 namespace footprint {
 
-// What a task knows about the instance that it runs for.
+// The facts that a task gets about the instance that it runs for.
 struct InstanceState {
   // The name that Google Benchmark gives the instance:
   // BM_Predict/model:small/data:day/threads:2.

@@ -153,6 +153,7 @@ class FullRunMaker {
 
   void AddLargestImage() {
     MeasuredImage* const image = run_.add_images();
+    // Sets the figures of the whole process.
     image->set_process_id(100);
     image->set_parent_process_id(1);
     image->set_executable("/usr/bin/python3.11");
@@ -175,6 +176,7 @@ class FullRunMaker {
     image->set_python_objects(MeasuredImage::COUNTED);
     image->add_notes("Blocks of dlopen'ed plug-ins were not counted.");
     image->set_has_sites(true);
+    // Adds threads, stages and sites.
     for (uint32_t i = 0; i < 3; ++i) {
       MeasuredThread* const thread = image->add_threads();
       thread->set_number(i);

@@ -98,6 +98,8 @@ absl::Status AddVariable(absl::string_view variable,
   return absl::OkStatus();
 }
 
+// Takes the flags out of the command line. --as names the file that the flag
+// before it added.
 absl::Status TakeRunnerFlags(int* argc, char** argv, RunnerFlags* flags) {
   using Text = absl::string_view;
   ProgramMeasurement& measurement = flags->measurement;

@@ -256,6 +256,7 @@ absl::Status RefuseProcess(absl::string_view) {
       "unknown; start the program with memprof");
 }
 
+// Returns the options, which store their values in `*options`.
 std::vector<Option> OptionsInto(MemprofOptions* options) {
   AgentRun* const run = &options->run;
   const auto of_run = [run](absl::Status (*set)(absl::string_view, AgentRun*)) {

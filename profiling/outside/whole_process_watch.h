@@ -78,7 +78,7 @@ struct WholeProcessParts {
 
 struct WholeProcessPeak {
   int64_t resident_bytes = 0;
-  // What the pages were at the last sample before the peak, or at it.
+  // The pages by kind at the last sample before the peak, or at the peak.
   int64_t anonymous_bytes = 0;  // Heap, stacks, private mappings, static data.
   int64_t file_bytes = 0;       // Code and mapped files.
   int64_t shared_bytes = 0;     // Shared memory and files in memory.

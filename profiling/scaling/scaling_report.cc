@@ -179,6 +179,7 @@ LineChart GrowthChart(const ScaledRuns& runs, ScaledFigure figure) {
   const size_t x = MainVariable(runs, numeric);
   const std::vector<std::pair<size_t, double>> fixed =
       FixedVariables(runs, numeric, x);
+  // Names the values at which the other variables are fixed.
   std::string where;
   for (const auto& [variable, value] : fixed) {
     absl::StrAppend(&where, where.empty() ? " at " : ", ",
@@ -216,6 +217,7 @@ LineChart GrowthChart(const ScaledRuns& runs, ScaledFigure figure) {
     lines[name].points.emplace_back(FindNumbers(run, {x})[0],
                                     static_cast<double>(*bytes));
   }
+  // Draws at most 8 lines, each with its points in order of x.
   for (auto& [name, line] : lines) {
     if (line.points.size() < 2 || chart.lines.size() == 8) continue;
     std::sort(line.points.begin(), line.points.end());

@@ -63,6 +63,7 @@ absl::StatusOr<std::string> ReadAsText(const std::string& path, bool is_json) {
 }
 
 int Main(const std::vector<std::string>& arguments) {
+  // Reads the arguments.
   bool is_json = false;
   std::vector<std::string> paths;
   for (const std::string& argument : arguments) {
@@ -87,6 +88,7 @@ int Main(const std::vector<std::string>& arguments) {
         "bazel-bin/PACKAGE/NAME.profile.binpb; see --help",
         kMistake);
   }
+  // Prints each file.
   int status = kDone;
   for (const std::string& path : paths) {
     const absl::StatusOr<std::string> text =

@@ -384,6 +384,8 @@ class Interpreter {
     }
   }
 
+  // Runs an instruction whose first operand is a register. Returns false if it
+  // is not one of these.
   bool RunRegister(uint8_t instruction, Cursor* cursor) {
     const uint64_t number = cursor->ReadUleb128();
     switch (instruction) {
