@@ -72,8 +72,8 @@ inline constexpr uint64_t kStageMagic = 0x31306567'61747366;
 struct StageFile {
   uint64_t magic;
   std::atomic<uint32_t> stage_count;
-  // Not zero if some stages are merged under "[...]", because there were too
-  // many names or the disk was full.
+  // Not zero if some stages are merged under "[more stages]", "[more imports]"
+  // or "[more files]", because there were too many names or the disk was full.
   std::atomic<uint32_t> is_full;
   // Visits that were not recorded, because too many were open or there was no
   // room for their stage.

@@ -12,8 +12,9 @@
 // processes' IDs from outside; then `unmatched_process_count` counts the
 // processes that match none of the run's. Under MIG and on some systems the
 // driver reports no bytes, or 0. Then, if one of the run's processes has a
-// device open, the rise of the whole device's use since Open is reported for
-// process 0. That is exact if no other program uses the device.
+// device open, the rise of the whole device's use since Open, if it is at least
+// 1 MiB, is reported for process 0. That is exact if no other program uses the
+// device.
 //
 // Movable; thread-compatible. Memory: some KiB. Time of a sample: about a
 // millisecond a device. Errors of Open: kNotFound without library or device,
