@@ -97,9 +97,9 @@ struct ScalingLaw {
 inline constexpr size_t kMinimumPointCount = 3;
 
 // Returns the law that fits the points. Returns nullopt if there are too few
-// points, or if no law can be fitted whichever point is left out. Values below
-// zero count as zero. All points must have the same number of variables, none
-// below zero.
+// points, or if no law can be fitted without each single point in turn. Values
+// below zero count as zero. All points must have the same number of variables,
+// none below zero.
 absl::optional<ScalingLaw> FitScalingLaw(absl::Span<const ScalingPoint> points);
 
 // A prediction is a law's figure at a size that was not measured. The range
