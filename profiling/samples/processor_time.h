@@ -55,8 +55,8 @@ ThreadStart TimedThread(ThreadStart start);
 // Releases the start of a thread that was not created.
 void ForgetTimedThread(ThreadStart start);
 
-// Adds the time that the calling thread used since its last sample. Call it
-// before the process ends.
+// Adds the time that the calling thread used since its last sample, and stops
+// sampling the thread. Call it before the process ends.
 void AddRemainingProcessorTime();
 
 // Forgets which code lies at which address. Call it after an object was
