@@ -11,8 +11,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/page/page.h"
+#include "footprint/base/report/report.h"
+#include "footprint/base/report/report_page.h"
+#include "footprint/base/report/report_text.h"
 #include "footprint/base/text/format_bytes.h"
-#include "footprint/base/text/text_table.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {
@@ -54,62 +56,33 @@ std::string Percent(double share) {
                      : absl::StrFormat("%.0f %%", 100 * share);
 }
 
-std::vector<std::string> LawRow(const ScaledRuns& runs, const StageLaw& law) {
-  std::vector<std::string> row = {law.program, law.stage,
-                                  FigureName(law.figure)};
-  if (!law.law.has_value()) {
-    row.insert(row.end(), {"not known: too few runs", "", "", ""});
-    return row;
-  }
-  row.push_back(LawText(*law.law, NumericNames(runs)));
-  row.push_back(Percent(law.law->left_out_error));
-  row.push_back(Percent(law.law->largest_size_error));
-  row.push_back(Percent(law.law->worst_error));
-  return row;
-}
-
-std::string LawTable(const ScaledRuns& runs) {
-  TextTable table({{"program"},
+ReportTable LawTable(const ScaledRuns& runs) {
+  constexpr size_t kMostLawBytes = 400;
+  ReportTable table;
+  table.columns = {{"program"},
                    {"stage"},
                    {"figure"},
-                   {"law"},
-                   {"error", TextTable::kFigures},
-                   {"at largest", TextTable::kFigures},
-                   {"worst", TextTable::kFigures}});
-  std::vector<std::vector<std::string>> rows;
-  for (const StageLaw& law : StageLaws(runs)) {
-    rows.push_back(LawRow(runs, law));
-    table.Fit(rows.back());
-  }
-  std::string text = table.Headings();
-  for (const std::vector<std::string>& row : rows) text += table.Row(row);
-  return text;
-}
-
-std::string ByteTable(const StagedRuns& runs, const char* caption) {
-  std::vector<TextTable::Column> columns = {{"program"}};
-  for (const std::string& name : runs.label_names) {
-    columns.push_back({name, TextTable::kFigures});
-  }
-  for (const std::string& stage : runs.stages) {
-    columns.push_back({stage, TextTable::kFigures, 9});
-  }
-  TextTable table(columns, 1);
-  std::vector<std::vector<std::string>> rows;
-  for (const StagedRun& run : runs.runs) {
-    std::vector<std::string> row = {run.program};
-    row.insert(row.end(), run.labels.begin(), run.labels.end());
-    for (const StageBytes& bytes : run.bytes) {
-      row.push_back(bytes.has_value()
-                        ? AbbreviateBytes(static_cast<double>(*bytes))
-                        : "?");
+                   {"law", ReportUnit::kText, false, kMostLawBytes},
+                   {"error", ReportUnit::kShare},
+                   {"at largest", ReportUnit::kShare},
+                   {"worst", ReportUnit::kShare}};
+  for (const StageLaw& each : StageLaws(runs)) {
+    ReportRow row = {{TextValue(each.program), TextValue(each.stage),
+                      TextValue(FigureName(each.figure))}};
+    if (each.law.has_value()) {
+      row.cells.insert(row.cells.end(),
+                       {TextValue(LawText(*each.law, NumericNames(runs))),
+                        TextValue(Percent(each.law->left_out_error)),
+                        TextValue(Percent(each.law->largest_size_error)),
+                        TextValue(Percent(each.law->worst_error))});
+    } else {
+      row.cells.push_back(TextValue("not known: too few runs"));
+      row.cells.resize(table.columns.size(), TextValue(""));
     }
-    rows.push_back(row);
-    table.Fit(row);
+    table.rows.push_back(std::move(row));
   }
-  std::string text = absl::StrCat(caption, "\n", table.Headings());
-  for (const std::vector<std::string>& row : rows) text += table.Row(row);
-  return text;
+  table.text_rows = table.rows.size();
+  return table;
 }
 
 std::string ValuesText(const ScaledRuns& runs, const ScaledRun& run) {
@@ -294,14 +267,14 @@ std::string ScalingText(const ScaledRuns& runs) {
   if (peaks.runs.empty()) return text;
   absl::StrAppend(
       &text, StageShareText(peaks, "Share of the stages' peaks, in per cent"),
-      "\n", ByteTable(peaks, "Peak of each stage"), "\n",
+      "\n", StageByteText(peaks, "Peak of each stage"), "\n",
       StageShareText(volumes, "Share of the allocated bytes, in per cent"),
-      "\n", ByteTable(volumes, "Allocated by each stage"), "\n",
+      "\n", StageByteText(volumes, "Allocated by each stage"), "\n",
       "Laws (error: of runs that the law was not fitted to; at largest: of "
       "those "
       "with the largest value of a variable, by the others; worst: of those it "
       "was fitted to)\n",
-      LawTable(runs));
+      TableText(LawTable(runs)));
   return text;
 }
 
@@ -330,15 +303,9 @@ std::string ScalingPage(const ScaledRuns& runs) {
   page.AddHeading("How it grows");
   AddGrowth(runs, &page);
   page.AddParagraph(kAboutLaws);
-  PageTable laws;
-  laws.caption = "Laws";
-  laws.header = {"program", "stage",      "figure", "law",
-                 "error",   "at largest", "worst"};
-  laws.text_columns = 4;
-  for (const StageLaw& law : StageLaws(runs)) {
-    laws.rows.push_back(LawRow(runs, law));
-  }
-  page.AddTable(laws);
+  ReportTable laws = LawTable(runs);
+  laws.lead = "Laws";
+  AddTable(laws, laws.rows.size(), &page);
   return page.Html();
 }
 

@@ -4,12 +4,15 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "footprint/base/report/report.h"
+#include "footprint/base/report/report_page.h"
+#include "footprint/base/report/report_text.h"
 #include "footprint/base/text/format_bytes.h"
-#include "footprint/base/text/text_table.h"
 
 namespace footprint {
 namespace {
@@ -52,17 +55,75 @@ std::string ShareText(int64_t part, int64_t total) {
   return absl::StrFormat("%.1f", percent);
 }
 
-std::vector<std::string> ShareRow(const StagedRun& run) {
-  const StageTotal total = ComputeTotal(run);
-  std::vector<std::string> row = {run.program};
-  row.insert(row.end(), run.labels.begin(), run.labels.end());
-  for (const StageBytes& bytes : run.bytes) {
-    row.push_back(total.is_whole ? ShareText(*bytes, total.known_bytes) : "?");
+// The ways to write a stage's bytes and their sum.
+struct StageWords {
+  std::string (*cell)(const StageBytes& bytes, const StageTotal& total);
+  // Empty if there is no column for the sum.
+  std::string (*sum)(const StageTotal& total);
+};
+
+std::string Abbreviate(int64_t bytes) {
+  return AbbreviateBytes(static_cast<double>(bytes));
+}
+
+constexpr StageWords kShareWords = {
+    [](const StageBytes& bytes, const StageTotal& total) {
+      return total.is_whole ? ShareText(*bytes, total.known_bytes)
+                            : std::string("?");
+    },
+    [](const StageTotal& total) {
+      return absl::StrCat(total.is_whole ? "" : ">=",
+                          Abbreviate(total.known_bytes));
+    }};
+constexpr StageWords kByteWords = {
+    [](const StageBytes& bytes, const StageTotal& /*total*/) {
+      return bytes.has_value() ? Abbreviate(*bytes) : std::string("?");
+    },
+    nullptr};
+constexpr StageWords kExactWords = {
+    [](const StageBytes& bytes, const StageTotal& /*total*/) {
+      return bytes.has_value() ? FormatCount(*bytes) : std::string("unknown");
+    },
+    [](const StageTotal& total) {
+      return absl::StrCat(total.is_whole ? "" : "at least ",
+                          FormatCount(total.known_bytes));
+    }};
+
+// Returns a table with a row for each run of the programs.
+ReportTable MakeTable(const StagedRuns& runs,
+                      const std::vector<std::string>& programs,
+                      const std::string& caption, const StageWords& words) {
+  ReportTable table;
+  table.lead = caption;
+  table.columns = {{"program"}};
+  // The labels are numbers as written.
+  for (const auto* const names : {&runs.label_names, &runs.stages}) {
+    for (const std::string& name : *names) {
+      table.columns.push_back({name, ReportUnit::kNumber});
+    }
   }
-  row.push_back(
-      absl::StrCat(total.is_whole ? "" : ">=",
-                   AbbreviateBytes(static_cast<double>(total.known_bytes))));
-  return row;
+  if (words.sum != nullptr) {
+    table.columns.push_back({"sum", ReportUnit::kNumber});
+  }
+  for (const std::string& program : programs) {
+    for (const StagedRun& run : runs.runs) {
+      if (run.program != program) continue;
+      const StageTotal total = ComputeTotal(run);
+      ReportRow row = {{TextValue(program)}};
+      for (const std::string& label : run.labels) {
+        row.cells.push_back(TextValue(label));
+      }
+      for (const StageBytes& bytes : run.bytes) {
+        row.cells.push_back(TextValue(words.cell(bytes, total)));
+      }
+      if (words.sum != nullptr) {
+        row.cells.push_back(TextValue(words.sum(total)));
+      }
+      table.rows.push_back(std::move(row));
+    }
+  }
+  table.text_rows = table.rows.size();
+  return table;
 }
 
 // Returns the message of a program's bars as a sentence.
@@ -120,28 +181,6 @@ StackedBars MakeBars(const StagedRuns& runs, const std::string& program,
   return chart;
 }
 
-PageTable MakeNumberTable(const StagedRuns& runs, const std::string& program) {
-  PageTable table;
-  table.caption = absl::StrCat(program, ", bytes");
-  table.header = runs.label_names;
-  table.text_columns = runs.label_names.size();
-  table.header.insert(table.header.end(), runs.stages.begin(),
-                      runs.stages.end());
-  table.header.push_back("sum");
-  for (const StagedRun& run : runs.runs) {
-    if (run.program != program) continue;
-    std::vector<std::string> row = run.labels;
-    for (const StageBytes& bytes : run.bytes) {
-      row.push_back(bytes.has_value() ? FormatCount(*bytes) : "unknown");
-    }
-    const StageTotal total = ComputeTotal(run);
-    row.push_back(absl::StrCat(total.is_whole ? "" : "at least ",
-                               FormatCount(total.known_bytes)));
-    table.rows.push_back(row);
-  }
-  return table;
-}
-
 }  // namespace
 
 std::vector<std::string> ListPrograms(const StagedRuns& runs) {
@@ -151,27 +190,13 @@ std::vector<std::string> ListPrograms(const StagedRuns& runs) {
 }
 
 std::string StageShareText(const StagedRuns& runs, const char* caption) {
-  std::vector<TextTable::Column> columns = {{"program"}};
-  for (const std::string& name : runs.label_names) {
-    columns.push_back({name, TextTable::kFigures});
-  }
-  for (const std::string& stage : runs.stages) {
-    columns.push_back({stage, TextTable::kFigures, 9});
-  }
-  columns.push_back({"sum", TextTable::kFigures, 10});
-  TextTable table(columns, 1);
-  std::vector<std::vector<std::string>> rows;
-  for (const std::string& program : ListPrograms(runs)) {
-    for (const StagedRun& run : runs.runs) {
-      if (run.program != program) continue;
-      rows.push_back(ShareRow(run));
-      table.Fit(rows.back());
-    }
-  }
-  std::string text = absl::StrCat(caption, "\n", table.Headings());
-  for (const std::vector<std::string>& row : rows) text += table.Row(row);
-  if (!AreWhole(runs)) absl::StrAppend(&text, kAboutUnknown, "\n");
-  return text;
+  ReportTable table = MakeTable(runs, ListPrograms(runs), caption, kShareWords);
+  if (!AreWhole(runs)) table.note = kAboutUnknown;
+  return TableText(table);
+}
+
+std::string StageByteText(const StagedRuns& runs, const char* caption) {
+  return TableText(MakeTable(runs, ListPrograms(runs), caption, kByteWords));
 }
 
 PageContent::View StageShareView(const StagedRuns& runs,
@@ -184,7 +209,9 @@ PageContent::View StageShareView(const StagedRuns& runs,
   for (const std::string& program : ListPrograms(runs)) {
     result.content.AddStackedBars(MakeBars(runs, program, scale));
     PageContent numbers;
-    numbers.AddTable(MakeNumberTable(runs, program));
+    const ReportTable table = MakeTable(
+        runs, {program}, absl::StrCat(program, ", bytes"), kExactWords);
+    AddTable(table, table.rows.size(), &numbers);
     result.content.AddFold(absl::StrCat("Numbers of ", program), numbers);
   }
   return result;

@@ -52,6 +52,9 @@ std::vector<std::string> ListPrograms(const StagedRuns& runs);
 // Returns a table with a row per run, grouped by program.
 std::string StageShareText(const StagedRuns& runs, const char* caption);
 
+// Returns the same table with bytes, each rounded to a unit.
+std::string StageByteText(const StagedRuns& runs, const char* caption);
+
 // Returns a chart per program, with its figures to unfold.
 PageContent::View StageShareView(const StagedRuns& runs,
                                  StackedBars::Scale scale, const char* name,

@@ -30,9 +30,9 @@ std::string WriteHtml(const StagedRuns& runs, StackedBars::Scale scale) {
 TEST(StageSharesTest, SharesAreOfTheSum) {
   EXPECT_EQ(StageShareText(Peaks(), "Shares"),
             "Shares\n"
-            "program    features x rows  io      read       fit        sum\n"
-            "network         10 x 1,000 csv       0.0     100.0    4.0 KiB\n"
-            "regression      10 x 1,000 csv      75.0      25.0    2.0 KiB\n");
+            "program     features x rows   io  read    fit      sum\n"
+            "network          10 x 1,000  csv   0.0  100.0  4.0 KiB\n"
+            "regression       10 x 1,000  csv  75.0   25.0  2.0 KiB\n");
   EXPECT_THAT(ListPrograms(Peaks()), ElementsAre("network", "regression"));
 }
 
@@ -50,15 +50,14 @@ TEST(StageSharesTest, NearlyNothingIsNotNothing) {
   StagedRuns runs = Peaks();
   runs.stages.push_back("write");
   runs.runs = {{"regression", {"", ""}, {1000000, 1, 0}}};
-  EXPECT_THAT(StageShareText(runs, "Shares"),
-              HasSubstr(">99.9      <0.1       0.0"));
+  EXPECT_THAT(StageShareText(runs, "Shares"), HasSubstr(">99.9  <0.1    0.0"));
 }
 
 TEST(StageSharesTest, AnUnknownStageIsNeverAZero) {
   StagedRuns runs = Peaks();
   runs.runs[0].bytes[1] = absl::nullopt;
   const std::string text = StageShareText(runs, "Shares");
-  EXPECT_THAT(text, HasSubstr("?         ?  >=1.5 KiB\n"));
+  EXPECT_THAT(text, HasSubstr("?      ?  >=1.5 KiB\n"));
   EXPECT_THAT(text, HasSubstr("?: unknown"));
   EXPECT_THAT(StageShareText(Peaks(), ""), Not(HasSubstr("?")));
   const std::string html = WriteHtml(runs, StackedBars::Scale::kShare);

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/types/optional.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
@@ -112,8 +111,8 @@ TEST(StageReportTest, SaysSharesInTextAndPage) {
   const std::string text = StageText(*runs);
   EXPECT_THAT(text, HasSubstr("10 x 1,000"));
   // The shares of 100 in 2,800 and of one of seven equal parts.
-  EXPECT_THAT(text, HasSubstr("       3.6       7.1      10.7"));
-  EXPECT_THAT(text, HasSubstr("      14.3      14.3"));
+  EXPECT_THAT(text, HasSubstr("  csv      3.6   7.1  10.7"));
+  EXPECT_THAT(text, HasSubstr("  csv     14.3  14.3"));
   const std::string html = StageHtml(*runs);
   EXPECT_THAT(html, HasSubstr("fit 300 B (11 %)"));
   EXPECT_THAT(html, HasSubstr("fit 10 B (14 %)"));
@@ -146,15 +145,13 @@ TEST(StageReportTest, TakesNothingThatIsMissingForZero) {
 
 TEST(StageReportTest, GivesNoSharesOfAnUnknownSumInTheText) {
   const std::string text = StageText(RunsWithUnknowns());
-  const std::string unknown = "         ?";
-  std::string row = absl::StrCat("neural_network         10 x 1,000 csv");
-  for (size_t i = 0; i < kStages.size(); ++i) row += unknown;
-  EXPECT_THAT(text, HasSubstr(row + "  >=2.4 KiB\n"));
-  EXPECT_THAT(text, HasSubstr(row + "     >=60 B\n"));
+  const std::string row = "neural_network +10 x 1,000  csv( +[?]){7} +";
+  EXPECT_THAT(text, ContainsRegex(row + ">=2.4 KiB\n"));
+  EXPECT_THAT(text, ContainsRegex(row + ">=60 B\n"));
   EXPECT_THAT(text, HasSubstr("?: unknown, since a stage of the run is not in "
                               "the profile"));
   // The other program's metrics are known.
-  EXPECT_THAT(text, HasSubstr("      14.3      14.3"));
+  EXPECT_THAT(text, HasSubstr("  csv     14.3  14.3"));
   const auto known = CollectRuns({MakeProfile("a", "csv", "3", "5")});
   EXPECT_THAT(StageText(*known), Not(HasSubstr("?")));
 }
@@ -189,7 +186,7 @@ TEST(StageReportTest, TellsNearlyNothingFromNothing) {
   const auto runs = CollectRuns({profile});
   ASSERT_THAT(runs, IsOk());
   EXPECT_THAT(StageText(*runs),
-              HasSubstr("       0.0     >99.9      <0.1       0.0"));
+              HasSubstr("    0.0  >99.9  <0.1   0.0"));
 }
 
 TEST(StageReportTest, SaysInASentenceWhatAFigureShows) {
