@@ -13,9 +13,9 @@
 // any time. Only its owner can read it. If an earlier entry was cut off, for
 // instance by a full disk, the next one begins a new line.
 //
-// Thread-safe, in several processes too, which take turns by a lock on the file.
-// Memory: the line. Time: a write to the page cache; the entry survives a killed
-// process, but not a loss of power.
+// Thread-safe, in several processes too, which take turns by a lock on the
+// file. Memory: the line. Time: a write to the page cache; the entry survives a
+// killed process, but not a loss of power.
 
 #ifndef FOOTPRINT_GATES_SERVER_AUDIT_LOG_H_
 #define FOOTPRINT_GATES_SERVER_AUDIT_LOG_H_

@@ -171,6 +171,8 @@ def rc_lines(materialiser, names):
         # fails.
         "common --registry=file://%s/no_registry" % materialiser.output,
         "common --lockfile_mode=off",
+        # house.bazelrc names a toolchain that WORKSPACE alone defines.
+        "build --crosstool_top=@bazel_tools//tools/cpp:toolchain --define=preludes=no",
     ]
     for name in names:
         lines.append(
