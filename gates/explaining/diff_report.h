@@ -19,9 +19,9 @@ namespace footprint {
 // Returns the trees, and a summary that begins with "same" or "differs".
 Report MakeDiffReport(const ProfileDiff& diff);
 
-// Returns the tree of a node. The columns but the first are for programs: the
-// kind, name and presence of the node that the line is about, and of a figure
-// the metric, the values before and after, and the growth.
+// Returns the tree of a node. All columns but the first are for programs: the
+// kind, name and presence of the line's node and, in the line of a figure, its
+// metric, its values before and after, and its growth.
 ReportTable MakeDiffTable(const DiffNode& node);
 
 // Returns "peak live +1.00 MiB (+1,048,576 B, +50.0 %): 2,097,152 B ->

@@ -36,7 +36,7 @@ struct AuditFinding {
   Kind kind = Kind::kUnguarded;
   std::string location;  // "file:line", a label or a path
   std::string message;   // the fault, and the next step
-  std::string command;   // which takes the next step; may be empty
+  std::string command;   // of the next step; may be empty
 };
 
 struct AuditOptions {

@@ -6,7 +6,7 @@
 //
 // All names and messages are escaped; equal input gives equal bytes. Pure
 // function, thread-safe. Memory: three times the page. Size and time: about 150
-// bytes a judgement; 10,000 in well below 2 MB and 2 s.
+// bytes a judgement; a page of 10,000 judgements takes well below 2 MB and 2 s.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_GATE_PAGE_H_
 #define FOOTPRINT_GATES_EXPLAINING_GATE_PAGE_H_
@@ -18,7 +18,7 @@
 
 namespace footprint {
 
-// Returns the HTML of the page. `verdict` must be on `input`.
+// Returns the HTML of the page. `verdict` must be the verdict on `input`.
 std::string WriteGatePage(const GateInput& input, const Verdict& verdict);
 
 }  // namespace footprint

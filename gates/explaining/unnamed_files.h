@@ -2,7 +2,7 @@
 // names, so that no gate uses them.
 //
 //   for (const UnnamedFile& file : FindUnnamedFiles("/home/me/project")) {
-//     std::puts(file.path.c_str());
+//     std::puts(file.name.c_str());
 //   }
 //
 // It reads text and does not run Bazel. A file counts as named if its name, or

@@ -1,7 +1,7 @@
 // Finds the benchmarks whose memory no threshold limits.
 //
 //   CoverageCheck check(profiles, index);
-//   check.NoteRule(threshold, location, found_of_one_benchmark);
+//   check.NoteRule(threshold, location, benchmark, found);
 //   check.CheckForks(&verdict);
 //   check.CheckEveryBenchmarkIsJudged(command, mismatched, &verdict);
 //

@@ -1,9 +1,9 @@
 // Finds the benchmarks that only thresholds of other environments judge.
 //
 //   EnvironmentCheck check(profiles, sources, index, command);
-//   check.NoteFile(source, profile);             // each file for its label
-//   check.NoteForeign(ruled);                    // judged elsewhere
-//   check.NoteKept(found, metric, &threshold);   // judged here
+//   check.NoteFile(source, profile);  // each file for its label
+//   check.NoteForeign(benchmark, found, source, number);  // judged elsewhere
+//   check.NoteKept(found, threshold);  // judged here
 //   const std::set<BenchmarkKey> mismatched = check.Run(&verdict);
 //
 // Keeps references to its arguments, which must outlive it. Thread-compatible.

@@ -17,9 +17,9 @@
 //
 // Never fails: a file that cannot be read is a problem of the verdict. A
 // profile that is empty, cut short or damaged is its producer's fault; a
-// profile that is missing, is no profile, has another label than the manifest
-// says, or was written with a newer schema or an older Footprint is a mistake
-// in the configuration.
+// profile that is missing, has another format, has another label than the
+// manifest says, or was written with a newer schema or an older Footprint is a
+// mistake in the configuration.
 //
 // Thread-safe; the result owns all that was read. Memory: all files that were
 // read. Time: linear in their size.
@@ -47,7 +47,8 @@ struct GateInput {
 
 enum class SamplesToRead { kThoseOfRules, kAll };
 
-// Reads all files of the manifest. What cannot be read is in `problems`.
+// Reads all files of the manifest. The problems of files that cannot be read
+// are in `problems`.
 GateInput ReadGateInput(const std::string& manifest_path,
                         SamplesToRead wanted = SamplesToRead::kThoseOfRules);
 

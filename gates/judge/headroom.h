@@ -18,7 +18,8 @@
 namespace footprint {
 
 // Returns `measured` and the headroom above it; nullopt if the policy sets no
-// maximum for this kind of metric. Saturates one below the largest int64.
+// maximum for this kind of metric. The result is at most one below the largest
+// int64.
 absl::optional<int64_t> ComputeMaximum(const Headroom& headroom,
                                        MetricKind metric, int64_t measured);
 

@@ -33,8 +33,8 @@ class JudgementList {
 
   size_t size() const { return rulings_.size(); }
 
-  // Adds a figure that is ACCEPT or REJECT. `part` numbers the figures where
-  // one rule gives several for one measurement.
+  // Adds a figure that is ACCEPT or REJECT. `part` numbers the figures if one
+  // rule gives several for one measurement.
   void Add(const Measurement& found, size_t source, int number,
            const RuledFigure& figure, int part = 0);
 

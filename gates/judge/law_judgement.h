@@ -41,9 +41,9 @@ absl::optional<double> ParseSize(const std::string& text);
 
 // Returns one figure for each rule that `scaling` has, in the order of the
 // schema. If there is no law, returns one figure without a rule that says why:
-// BAD_CONFIGURATION where an argument is missing, is not a number above zero,
-// or is the same everywhere; INCONCLUSIVE where the benchmarks are too few or
-// follow no law.
+// BAD_CONFIGURATION if an argument is missing, is not a number above zero, or
+// is the same everywhere; INCONCLUSIVE if the benchmarks are too few or follow
+// no law.
 std::vector<RuledFigure> JudgeScaling(const Scaling& scaling,
                                       absl::Span<const MeasuredSize> sizes);
 

@@ -4,7 +4,7 @@
 //       absl::StrCat("git -C ", PosixQuote(workspace), " status");
 //   const int status = std::system(command.c_str());
 //
-// Every POSIX shell reads the word back, dash too, which does not know the
+// Every POSIX shell reads the word back, even dash, which does not know the
 // $'...' of ShellQuote (update_command.h). Commands that are printed for people
 // use ShellQuote instead, since a terminal must show them as they are.
 //

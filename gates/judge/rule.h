@@ -124,8 +124,8 @@ class Rule {
     return nullptr;
   }
 
-  // Appends one figure for each judgement. Appends none if the input lacks what
-  // the rule compares with, which the caller has reported.
+  // Appends one figure for each judgement. Appends no figure if the input lacks
+  // the value to compare with, which the caller has reported.
   virtual void Judge(const Threshold& threshold, const RuleInput& input,
                      std::vector<RuledFigure>* figures) const = 0;
 

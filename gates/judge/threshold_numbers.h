@@ -43,8 +43,8 @@ extern const std::array<NumberField, 6> kNumberFields;
 // Returns the first field of this kind that the threshold has; null if it has
 // none.
 const NumberField* FindNumber(const Threshold& threshold, RuleKind kind);
-// Returns the field of its maximum or its exact value: a threshold has at most
-// one of the two.
+// Returns the field of the threshold's maximum or exact value, of which it has
+// at most one.
 const NumberField* FindLimit(const Threshold& threshold);
 
 struct ThresholdNumbers {
@@ -60,8 +60,8 @@ struct ThresholdNumbers {
 // Returns the numbers of the threshold, in bytes or counts.
 ThresholdNumbers ReadNumbers(const Threshold& threshold);
 
-// Returns `ratio` x `baseline` as a limit, rounded down, except that a product
-// that is whole but for the rounding of binary fractions is that whole number:
+// Returns `ratio` x `baseline` as a limit, rounded down. A product that differs
+// from an integer only by the rounding of binary fractions gives that integer:
 // 0.3 x 10 is 3. Returns at most the largest int64.
 int64_t RatioLimit(double ratio, int64_t baseline);
 

@@ -9,10 +9,10 @@
 //
 // The worktree is outside the repository and is kept, so that Bazel builds only
 // what changed since the last time. A mark among git's files says that it is
-// ours: a checkout that someone else made is refused and stays as it is, since
-// changes and untracked files are lost where a revision is checked out. The
-// revision's own gate writes the profiles with `diff -- --save`. So the
-// revision must already have the gate. Submodules are not checked out.
+// ours: a checkout that someone else made is refused and stays as it is,
+// because changes and untracked files would be lost when a revision is checked
+// out. The revision's own gate writes the profiles with `diff -- --save`. So
+// the revision must already have the gate. Submodules are not checked out.
 //
 // The functions are not thread-safe. They run git and Bazel, whose output goes
 // to standard error, and wait for them. One call at a time locks the worktree.
@@ -45,7 +45,7 @@ std::string DefaultWorktree(const std::string& workspace);
 // such revision or no repository, or the worktree is not ours; kNotFound if the
 // revision does not have the gate; kFailedPrecondition if it does not build or
 // cannot be measured; kCancelled if git or Bazel was interrupted, which says
-// nothing of the revision; and kUnavailable if it cannot be checked out.
+// nothing about the revision; and kUnavailable if it cannot be checked out.
 absl::StatusOr<std::vector<MemoryProfile>> MeasureBaseProfiles(
     const BaseRevision& base);
 

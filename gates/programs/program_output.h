@@ -2,7 +2,7 @@
 //
 //   const ReportOptions options = OptionsOfTerminal();
 //   return FinishProgram("diff", ReportText(report, options), output,
-//   kDiffers);
+//                        kDiffers);
 //
 // Thread-safe, if no thread changes the environment. Keeps no memory.
 
@@ -24,11 +24,12 @@ std::string EnvironmentValue(const char* name);
 // run` changes the folder.
 std::string PathOfCaller(const std::string& path);
 
-// Returns options for standard output: a terminal's width, and colour unless
-// NO_COLOR is set; otherwise 80 characters.
+// Returns options for standard output. For a terminal they have its width,
+// between 60 and 160, and colour unless NO_COLOR is set or TERM is "dumb".
+// Otherwise they have 80 characters and no colour.
 ReportOptions OptionsOfTerminal();
 
-// Returns OptionsOfTerminal, or options for a file if `output` names one.
+// Returns options for a file if `output` names one, else OptionsOfTerminal().
 ReportOptions OptionsFor(const std::string& output);
 
 // Writes a text to standard output. Returns kResourceExhausted if not all of it

@@ -41,10 +41,11 @@ struct RecordedBlock {
 
 struct RecordedVisit {
   std::string phase;  // "loop/load"
-  int64_t visit = 0;  // of this phase, from 0
+  int64_t visit = 0;  // number of the visit to this phase, from 0
   size_t begin = 0;
   size_t end = kNeverEnds;
-  // The blocks and mappings that began in it, including its inner phases.
+  // The blocks and mappings that began during the visit, also in its inner
+  // phases.
   size_t first_call = 0;
   size_t call_count = 0;
   size_t first_mapping = 0;

@@ -8,12 +8,13 @@
 //       producer, "BM_Get", planned.planted, folder);
 //   if (planted->process_count < planted->profile.process_count()) ...
 //
-// A run is three fresh processes, as for memory_profile. The program's sampler
-// (profiling/defs.bzl) starts them in the current folder, which must be one of
-// runfiles. A run leaves files in `folder`, which the next run overwrites.
+// A run takes three fresh processes, as for memory_profile. The program's
+// sampler (profiling/defs.bzl) starts them in the current folder, which must be
+// a folder of runfiles. A run leaves files in `folder`, which the next run
+// overwrites.
 //
-// Not thread-safe: see fresh_process.h. Results own copies. Memory: the record,
-// up to 256 MiB, and what is made of it. Time: the program's, three times.
+// Not thread-safe: see fresh_process.h. Results own copies. Memory: the record
+// of up to 256 MiB, and the result. Time: three times the program's.
 
 #ifndef FOOTPRINT_GATES_REGRESSIONS_PRODUCER_RUN_H_
 #define FOOTPRINT_GATES_REGRESSIONS_PRODUCER_RUN_H_

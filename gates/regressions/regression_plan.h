@@ -63,7 +63,7 @@ inline constexpr std::array<RegressionSortName, kRegressionSortCount>
         {RegressionSort::kMoreMapping, "more mapped"},
     }};
 
-// A figure that blocking limits from above judge.
+// A figure that blocking upper limits judge.
 struct JudgedFigure {
   std::string label;
   std::string benchmark;
@@ -82,7 +82,7 @@ struct PlannedRegression {
   RegressionSort sort = RegressionSort::kOneMoreByte;
   JudgedFigure figure;
   PlantedRegression planted;  // without a record path
-  // The least by which the figure must grow.
+  // The least growth of the figure that the regression must cause.
   int64_t expected_growth = 0;
 };
 

@@ -39,7 +39,7 @@ struct RegressionTrial {
   // The measured value of the figure, less its value before; 0 if it was not
   // measured.
   int64_t measured_growth = 0;
-  std::string why;  // of kNotPlanted
+  std::string why;  // the reason for kNotPlanted
 };
 
 // A benchmark that could not be tried at all, with the reason. The text always

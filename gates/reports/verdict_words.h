@@ -1,8 +1,8 @@
 // Writes parts of a verdict in the words that all reports share.
 //
 //   for (const Judgement& judgement : verdict.judgements()) {
-//     Show(MakeJudgementRow(judgement));            // "BM_Fit", "peak live",
-//     ... Show(DescribeViolation(judgement));
+//     Show(MakeJudgementRow(judgement));  // "BM_Fit", "peak live", ...
+//     Show(DescribeViolation(judgement));
 //   }
 //
 // The texts are not escaped. Pure functions, thread-safe; results own their
@@ -24,8 +24,8 @@ namespace footprint {
 
 // How much of a verdict a report contains, and the terminal that it is for.
 struct ReportOptions : ReportTextOptions {
-  // Whether to show every judgement; otherwise a line for each deployment, and
-  // what is not accepted.
+  // Whether to show every judgement. Otherwise a report has a line for each
+  // deployment, and everything that is not accepted.
   bool has_every_rule = false;
 };
 

@@ -1,5 +1,5 @@
 // Reads the resident bytes of all processes of a control group at this moment.
-// A page that only they share counts once.
+// A page that only these processes share counts once.
 //
 //   const int64_t bytes = ReadResidentSum(group.path());
 //

@@ -77,9 +77,9 @@ struct SandboxRun {
   // A program of the host that becomes /runner; empty for none.
   std::string runner;
   // The agent's file. If set, it becomes /agent.so, and there is a writable
-  // folder /records. Before that is removed, `read_records` is called with its
-  // path from outside. The program controls its content: it may have links,
-  // pipes and false records.
+  // folder /records. Before the folder is removed, `read_records` is called
+  // with its path on the host. The program controls its content: it may have
+  // links, pipes and false records.
   std::string agent;
   std::function<void(const std::string& folder)> read_records;
   // A folder of the host that becomes /records, read-only; empty for none. Must

@@ -4,7 +4,7 @@
 //   report.step = InitStep::kEnded;
 //   write(kReportDescriptor, &report, sizeof(report));
 //
-// Plain data, thread-safe. Memory: a report is 64 bytes.
+// Plain data, thread-safe. Memory: a report is 48 bytes.
 
 #ifndef FOOTPRINT_GATES_SANDBOX_SANDBOX_INIT_PROTOCOL_H_
 #define FOOTPRINT_GATES_SANDBOX_SANDBOX_INIT_PROTOCOL_H_

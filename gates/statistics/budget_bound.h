@@ -46,8 +46,8 @@ struct FittingRuns {
 // Accepts if the samples show with the rule's confidence that at least `share`
 // of all runs fit. Rejects if, with exactly that share, so many misfits have a
 // probability of at most kFalseAlarmShare. Both probabilities are over all
-// looks of the schedule up to this one.
-// Otherwise returns kInconclusive.
+// looks of the schedule up to this one. Otherwise the decision is
+// kInconclusive.
 SampleDecision JudgeBudget(const FittingRuns& runs, const BudgetRule& rule);
 
 }  // namespace footprint

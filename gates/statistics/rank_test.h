@@ -21,7 +21,8 @@
 
 namespace footprint {
 
-// RankTestPValue is exact up to so many values of both samples together.
+// RankTestPValue is exact if both samples together have at most this many
+// values.
 inline constexpr size_t kMostExactRanks = 40;
 
 // Returns the P-value: exact up to kMostExactRanks values, else approximated by

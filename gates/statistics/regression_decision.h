@@ -6,9 +6,9 @@
 //       JudgeRegression(before, after, {0.005, 0.02});
 //
 // kReject: the runs lie above the baseline's (U test), and their median exceeds
-// its median by more than `tolerance`. kAccept: the runs lie below those of a
-// program that has grown by `detectable` (U test against the baseline scaled by
-// it). Otherwise the verdict is kInconclusive.
+// the baseline's by more than `tolerance`. kAccept: the runs lie below those of
+// a program that has grown by `detectable` (U test against the baseline scaled
+// by this growth). Otherwise the verdict is kInconclusive.
 //
 // Over all looks of kSampleSchedule, a program that did not change is rejected
 // with a probability of at most kFalseAlarmShare, and one that grew by

@@ -1,4 +1,4 @@
-// The record among a test's outputs.
+// Reads the memory record among a test's outputs.
 //
 //   absl::StatusOr<TestRecord> record =
 //       ReadRecordOfOutputs("bazel-testlogs/app/load_test/test.outputs");
@@ -18,9 +18,9 @@
 
 namespace footprint {
 
-// Reads the record of a folder of outputs. kNotFound: the outputs have none.
-// kInvalidArgument: the archive or the record is damaged. Else ReadWholeFile's
-// errors.
+// Reads the record of a folder of outputs. Returns kNotFound if the outputs
+// have no record, kInvalidArgument if the archive or the record is damaged, and
+// else ReadWholeFile's errors.
 absl::StatusOr<TestRecord> ReadRecordOfOutputs(const std::string& folder);
 
 }  // namespace footprint

@@ -1,5 +1,5 @@
-// The memory that one run of a test took, as a small file of JSON among the
-// test's outputs.
+// Writes and parses the memory that one run of a test took, as a small JSON
+// file among the test's outputs.
 //
 //   TestRecord record;
 //   record.target = "//memo:memo_test";
@@ -7,7 +7,7 @@
 //   absl::StatusOr<TestRecord> read = ParseTestRecord(WriteTestRecord(record));
 //
 // Pure functions, thread-safe; a record owns its text. Memory and time: linear
-// in the text, of which a reader takes at most kMostTestRecordBytes.
+// in the text. Readers read at most kMostTestRecordBytes.
 
 #ifndef FOOTPRINT_GATES_TEST_MEMORY_TEST_RECORD_H_
 #define FOOTPRINT_GATES_TEST_MEMORY_TEST_RECORD_H_
@@ -29,22 +29,25 @@ struct TestRecord {
   enum class End { kRunning, kExited, kSignalled };
 
   std::string target;  // "//memo:memo_test"
-  // The resident set of the test and of all that it started, each page once.
+  // The resident set of the test and of all processes that it started; each
+  // page counts once.
   int64_t peak_resident_bytes = 0;
-  // The pages of that moment by their kind.
+  // The bytes of the peak by the kind of page.
   int64_t anonymous_bytes = 0;
   int64_t file_bytes = 0;
   int64_t shared_bytes = 0;
   int64_t process_count = 0;  // at that moment
-  // kRunning: nobody wrote how it ended, since the machine or Bazel killed it.
+  // kRunning: the end was not written, because Bazel or the kernel killed the
+  // recorder.
   End end = End::kRunning;
   int64_t end_number = 0;  // the exit status or the signal's number
 };
 
+// Returns the record as JSON.
 std::string WriteTestRecord(const TestRecord& record);
 
-// kInvalidArgument: the text is cut short or damaged, or a newer version wrote
-// it.
+// Parses a record. Returns kInvalidArgument if the text is cut short or
+// damaged, or if a newer version wrote it.
 absl::StatusOr<TestRecord> ParseTestRecord(absl::string_view text);
 
 // Returns "exit status 1", "killed by signal 9", "not ended"; empty if all went

@@ -60,7 +60,7 @@ struct CulpritOptions {
 
 struct Culprit {
   enum class Certainty {
-    kFound,             // `commits` is `after`, and `before` the one before
+    kFound,  // `commits` has only `after`; `before` is the commit before it
     kSomeUnmeasurable,  // probably one or more of the commits
     kTooMany,           // the same, because `most_measured` was reached
     kSpread,            // all of them together; neither half grew by itself

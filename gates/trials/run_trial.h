@@ -7,8 +7,8 @@
 //   absl::StatusOr<TrialResult> result = RunTrial(request);
 //   return result->verdict().decision();  // the exit status, as for `check`
 //
-// A trial has at most three different runs, each in a new sandbox. The first
-// runs the program unchanged and measures it from outside, the second runs it
+// A trial has up to three different runs, each in a new sandbox. The first runs
+// the program unchanged and measures it from outside, the second runs it
 // unchanged under the budget, and the third runs it under the profiler, to
 // explain. The first two decide, and the program cannot tell them apart. The
 // first run is repeated if its peak may contain page cache. The second is left

@@ -1,6 +1,6 @@
 // Decides a trial by its runs. DecideMeasuredRun and DecideProvedRun read a run
-// that has ended. If it settles the trial, they set the cause and the reason in
-// the trial's result.
+// that has ended. If that run settles the trial, they set the cause and the
+// reason in the trial's result.
 //
 //   DecideMeasuredRun(run, limits, &result);
 //   if (result.cause() == TRIAL_CAUSE_UNSPECIFIED) ...  // it may fit

@@ -11,15 +11,16 @@
 // its selector names plus the headroom. A maximum that does not hold rises to
 // the same number. A band (maximum and minimum) that holds stays; a band that
 // does not hold keeps its width and is centred on the measured values. A ratio
-// is a design decision: it is never tightened, and it is loosened as a maximum
-// is raised. Every change has an entry for the history.
+// is a design decision: it is never tightened, and it is loosened under the
+// same conditions as a maximum is raised. Every change has an entry for the
+// history.
 //
 // A number stays, with a refusal, if it would rise without permission; if it
 // would be loosened and its threshold also names benchmarks that the options
 // leave out; or if the measurement does not count, because its producer failed,
 // it forked, it did not repeat, or fewer than three processes made it. The
 // profile of a producer does not say which of its benchmarks failed: then only
-// rules change that name one measured benchmark, without '*'.
+// rules that name one measured benchmark, without '*', change.
 //
 // After a plan with increases allowed is carried out, `Evaluate` accepts every
 // measurement that a threshold names, if it repeats and the file may judge its
@@ -75,9 +76,9 @@ UpdatePlan PlanUpdate(absl::Span<const MemoryProfile> profiles,
                       absl::Span<const ThresholdSource> sources,
                       const UpdateOptions& options);
 
-// Returns why the options leave `threshold` out: it names nothing that they
-// name, or also something else. Returns "" if they do not leave it out, as the
-// default options never do.
+// Returns why the options leave `threshold` out: it names no benchmark that
+// they name, or also names others. Returns "" if they do not leave it out, as
+// the default options never do.
 std::string WhyLeftOut(const Threshold& threshold,
                        absl::Span<const MemoryProfile> profiles,
                        const UpdateOptions& options);

@@ -6,9 +6,9 @@
 //
 // In this repository's builds without optimization, a library or a program that
 // depends on Abseil begins with it. Each must still include what it uses, since
-// other builds do not have it. Declares nothing itself, so nothing is owned and
-// any thread may include it. Memory: 30 MB of the compiler's, in a file that it
-// maps.
+// other builds do not have it. The header declares nothing itself, so it owns
+// nothing and has no state. Memory: the compiler maps a precompiled file of 30
+// MB.
 
 #ifndef FOOTPRINT_TOOLS_BUILD_DEFS_LIBRARY_PRELUDE_H_
 #define FOOTPRINT_TOOLS_BUILD_DEFS_LIBRARY_PRELUDE_H_

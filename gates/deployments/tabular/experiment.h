@@ -10,8 +10,8 @@
 //
 // Data are freed as soon as no later stage needs them: the fitted model once it
 // is saved; the table and the loaded model before the predictions are written.
-// Memory: so the peak is the table and the bytes that fit or inference adds to
-// it.
+// Memory: the peak is therefore the table and the bytes that fit or inference
+// adds to it.
 //
 // `make_estimator` is called once, and its estimator lives until RunExperiment
 // returns. Thread-compatible; a program calls it once.

@@ -8,7 +8,7 @@
 // The report has two views, which can differ widely. The *peak* of a stage is
 // the most it held beyond the bytes held before it: heap, mapped files, and for
 // startup the loaded code and libraries. Its *volume* is all that it allocated,
-// freed or not. Shares are of the sum over the stages.
+// freed or not. A share is a stage's part of the sum over all stages.
 //
 // Runs own their texts. Thread-safe. Memory and time: linear in the profiles.
 
@@ -33,7 +33,7 @@ inline constexpr std::array<const char*, 7> kStages = {
 
 using RunBytes = std::array<StageBytes, kStages.size()>;
 
-// One program over one table, read in one way.
+// The bytes of one program's run over one table, read in one way.
 struct StageRun {
   std::string program;
   std::string io;

@@ -6,10 +6,10 @@
 //   absl::Status status = estimator.Predict(*model, table,
 //                                           absl::MakeSpan(predictions));
 //
-// A model is plain data, so it can be saved, dropped and loaded between the
-// two. The caller owns table, model and predictions; an estimator keeps no
-// reference to them after a call. Memory: FitBytes while Fit runs; the header
-// of each estimator says what its Predict needs.
+// A model is plain data, so it can be saved, dropped and loaded between fitting
+// and predicting. The caller owns table, model and predictions; an estimator
+// keeps no reference to them after a call. Memory: FitBytes while Fit runs; the
+// header of each estimator says what its Predict needs.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_ESTIMATOR_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_ESTIMATOR_H_

@@ -35,13 +35,13 @@ namespace tabular {
 
 // The meaning of a file's first line.
 enum class CsvHeader {
-  // The columns' names. Refused if the name of a column that is not ignored
-  // looks like a value: a number, nothing, or a word for a missing number (NA,
-  // nan, inf, null, "?" and the like).
+  // The line has the columns' names. It is refused if the name of a column that
+  // is not ignored looks like a value: a number, nothing, or a word for a
+  // missing number (NA, nan, inf, null, "?" and the like).
   kAuto,
-  // The columns' names, even if they look like values.
+  // The line has the columns' names, even if they look like values.
   kYes,
-  // A row: the columns are named "1", "2" and so on.
+  // The line is a row, and the columns are named "1", "2" and so on.
   kNo,
 };
 
