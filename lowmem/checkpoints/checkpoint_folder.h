@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<WeightStore>> OpenFolderWeights(
 std::string FindWeightFile(absl::string_view path);
 
 // Returns the other file of weights that the folder has, which is not read;
-// empty where there is none.
+// empty if there is none.
 std::string FindUnreadWeightFile(absl::string_view path);
 
 // Returns whether the path is a file and not a folder. A GGUF file is a whole

@@ -18,8 +18,8 @@
 // folder, the second is refused. Memory: 288 KiB and the header, whatever the
 // model's size. Time: that of the disk; about 1 ns a value.
 //
-// InvalidArgument if no model can have the shape. Otherwise the errors of
-// AtomicFile.
+// The error is InvalidArgument if no model can have the shape. Other errors are
+// those of AtomicFile.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_GENERATOR_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_GENERATOR_H_

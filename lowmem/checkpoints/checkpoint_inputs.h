@@ -1,4 +1,5 @@
-// The weights of a checkpoint in one file, or in several that an index names.
+// Opens the weights of a checkpoint, which are in one file or in several that
+// an index names.
 //
 //   absl::StatusOr<footprint::CheckpointInputs> inputs =
 //       footprint::CheckpointInputs::Open("model.safetensors.index.json");
@@ -11,10 +12,10 @@
 // Owns the stores, to which weights refer. Movable, thread-compatible. Memory:
 // the indices of the files.
 //
-// Errors are those of WeightStore and ReadShardIndex. InvalidArgument if the
-// index names a tensor that its file does not have, if several files have a
-// tensor that the index does not name, or if a file is GGUF, which is not the
-// form of a published checkpoint.
+// Errors are those of WeightStore and ReadShardIndex. The error is
+// InvalidArgument if the index names a tensor that its file does not have, if
+// several files have a tensor that the index does not name, or if a file is
+// GGUF, which is not the form of a published checkpoint.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_INPUTS_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_INPUTS_H_
@@ -44,10 +45,10 @@ class CheckpointInputs {
   absl::Span<const std::unique_ptr<WeightStore>> stores() const {
     return stores_;
   }
-  // Returns every weight that counts, in the order of the files.
+  // Returns each weight once, in the order of the files.
   absl::StatusOr<std::vector<InputWeight>> Weights() const;
-  // InvalidArgument if `output` is the index or a file of the checkpoint under
-  // any name, since writing it would lose the input.
+  // Returns InvalidArgument if `output` is the index or a file of the
+  // checkpoint under any name, since writing it would lose the input.
   absl::Status CheckIsNone(absl::string_view output) const;
 
  private:

@@ -9,9 +9,9 @@
 // To make another shape, change the fields of one of these. Plain data and pure
 // functions, thread-safe. Memory: about 100 bytes a tensor.
 //
-// NotFound if there is no shape of that name; the message lists all names.
-// InvalidArgument if no model can have the shape, or if the type is not F32,
-// BF16 or F16.
+// The error is NotFound if there is no shape of that name; the message lists
+// all names. The error is InvalidArgument if no model can have the shape, or if
+// the type is not F32, BF16 or F16.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_SHAPE_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_SHAPE_H_
@@ -47,7 +47,7 @@ struct CheckpointShape {
   int64_t key_value_features() const { return key_value_heads * head_features; }
 };
 
-// Return the shape of a public model, and the names of all of them.
+// These return the shape of a public model, and the names of all public models.
 absl::StatusOr<CheckpointShape> CheckpointShapeFromName(absl::string_view name);
 std::vector<std::string> CheckpointShapeNames();
 

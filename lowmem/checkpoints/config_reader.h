@@ -9,10 +9,10 @@
 // After an error the numbers are plausible but meaningless. Check status()
 // before using any.
 //
-// InvalidArgument if the file is not a regular file or a JSON object or has
-// more than 4 MiB, or if a key is missing or impossible; the message names the
-// file and the key. Unimplemented if Refuse was called. NotFound if there is no
-// such file.
+// The error is InvalidArgument if the file is not a regular file or a JSON
+// object or has more than 4 MiB, or if a key is missing or impossible; the
+// message names the file and the key. The error is Unimplemented if Refuse was
+// called. The error is NotFound if there is no such file.
 //
 // Owns what it parsed, so it may outlive the text. Thread-compatible. Memory:
 // the parsed text, a few times the file's size.
@@ -88,8 +88,9 @@ class ConfigReader {
   // Records an error unless attention can divide the features among the heads.
   void CheckHeads(int64_t hidden, int64_t heads);
 
-  // Record an error unless there is one: InvalidArgument that says what is
-  // wrong with the key, or Unimplemented that names the known values.
+  // These record an error unless there is one already. Fail records
+  // InvalidArgument with what is wrong with the key, and Refuse records
+  // Unimplemented with the known values.
   void Fail(absl::string_view key, absl::string_view what);
   void Refuse(absl::string_view key, absl::string_view value,
               absl::string_view known);

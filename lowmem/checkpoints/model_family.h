@@ -1,4 +1,4 @@
-// The family of a checkpoint's model, found from its config.json.
+// Finds the family of a checkpoint's model from its config.json.
 //
 //   absl::StatusOr<footprint::ConfigReader> reader =
 //       footprint::ConfigReader::Parse(text, "config.json");

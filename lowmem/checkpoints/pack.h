@@ -7,11 +7,11 @@
 //                                         "packed.safetensors", options);
 //
 // Tensors begin at multiples of 4 KiB, so direct reads fetch no page twice. A
-// matrix that a rule names is stored in column panels (see column_blocks.h): a
-// block of a panel's columns and any rows is one run of bytes, that is a tile
-// in tile-major order. The order is otherwise unchanged, and the values keep
-// their bits. WeightStore shows a packed file like the original. Packing a
-// packed file changes its panels; without rules it removes them.
+// matrix that a rule names is stored in column panels (see column_blocks.h):
+// any rows of a panel's columns are one run of bytes, and so a tile in
+// tile-major order. The order is otherwise unchanged, and the values keep their
+// bits. WeightStore shows a packed file like the original. Packing a packed
+// file changes its panels; without rules it removes them.
 //
 // An input that ends in ".json" is the index of a checkpoint in several files
 // (model.safetensors.index.json). The output holds the tensors of all of them.
@@ -24,10 +24,10 @@
 // KiB for column panels, and the headers. Time: one pass through the file.
 //
 // Errors: those of SafetensorsIndex for the input, of AtomicFile for the
-// output, and of ReadShardIndex. InvalidArgument if a rule matches no matrix,
-// if the input is GGUF, if the output is the index or one of its files, if the
-// index names a tensor that its file does not have, or if several files have a
-// tensor that the index does not name.
+// output, and of ReadShardIndex. The error is InvalidArgument if a rule matches
+// no matrix, if the input is GGUF, if the output is the index or one of its
+// files, if the index names a tensor that its file does not have, or if several
+// files have a tensor that the index does not name.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_PACK_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_PACK_H_
@@ -55,8 +55,8 @@ struct ColumnBlockRule {
   bool optional = false;
 };
 
-// Parses "PATTERN=COLUMNS". InvalidArgument for another text, or if the columns
-// are negative.
+// Parses "PATTERN=COLUMNS". Returns InvalidArgument for another text, or if the
+// columns are negative.
 absl::StatusOr<ColumnBlockRule> ParseColumnBlockRule(absl::string_view text);
 
 // Returns rules that are all optional. For BERT, DistilBERT, and Llama and

@@ -19,10 +19,11 @@
 // is called on the caller's thread. Memory: about 1.5 MiB, or three rows of the
 // widest matrix, and the headers. Time: one pass through the file.
 //
-// Errors: those of CheckpointInputs and AtomicFile. InvalidArgument if the type
-// is not Q8_0 or Q4_0, if the output is a file of the input, if a matrix has a
-// number that is not finite or is too large for a block (8.3 million for Q8_0,
-// 524,032 for Q4_0), or if no matrix can be quantised.
+// Errors: those of CheckpointInputs and AtomicFile. The error is
+// InvalidArgument if the type is not Q8_0 or Q4_0, if the output is a file of
+// the input, if a matrix has a number that is not finite or is too large for a
+// block (8.3 million for Q8_0, 524,032 for Q4_0), or if no matrix can be
+// quantised.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_QUANTISE_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_QUANTISE_H_
@@ -43,8 +44,8 @@ struct QuantiseOptions {
   std::function<void(int64_t, int64_t)> progress;
 };
 
-// Returns the type that "q8_0" or "q4_0" names. InvalidArgument for other
-// names.
+// Returns the type that "q8_0" or "q4_0" names. Returns InvalidArgument for
+// other names.
 absl::StatusOr<DType> ParseQuantisedType(absl::string_view name);
 
 absl::Status Quantise(absl::string_view input_path,

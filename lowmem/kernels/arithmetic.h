@@ -13,7 +13,7 @@ namespace footprint {
 // kExact: activations are floats, and the error is that of the file's weights
 // (matrix_product.h). kInt8: activations are rounded to eight bits, which is
 // faster and errs more (int8_product.h); weights that are not quantised are
-// multiplied exactly then, too.
+// still multiplied exactly.
 enum class Arithmetic { kExact, kInt8 };
 
 }  // namespace footprint

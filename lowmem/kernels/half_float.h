@@ -1,10 +1,9 @@
-// Floats rounded to sixteen bits, to the nearest, of two as near to the even
-// one.
+// Rounds floats to sixteen bits: to the nearest value, ties to even.
 //
 //   uint16_t bits = footprint::RoundToBfloat16(0.1f);  // 0x3dcd
 //
-// Pure, thread-safe; nothing is allocated. The way back of many is WidenToFloat
-// (matrix_product.h).
+// Pure, thread-safe; nothing is allocated. WidenToFloat (matrix_product.h)
+// converts many numbers back.
 
 #ifndef FOOTPRINT_LOWMEM_KERNELS_HALF_FLOAT_H_
 #define FOOTPRINT_LOWMEM_KERNELS_HALF_FLOAT_H_
@@ -17,16 +16,17 @@ namespace footprint {
 // Rounds a number that is not NaN.
 uint16_t RoundToBfloat16(float value);
 
-// IEEE 754's binary16. For finite values below 65504.
+// Rounds to IEEE 754's binary16. The magnitude must be below 65520.
 uint16_t RoundToFloat16(float value);
 
-// The same for any number: beyond the largest binary16 is infinity, and so is
-// a NaN.
+// Does the same for any number. Numbers of a larger magnitude and NaNs become
+// infinity.
 uint16_t RoundToHalf(float value);
 
-// Returns the float that a binary16 is; infinities and NaNs stay.
+// Returns the value of a binary16 as a float; infinities and NaNs stay.
 inline float WidenFloat16(uint16_t half) {
-  constexpr uint32_t kMoreFractions = 8192;  // of a float for one of a half
+  // A float's fraction has 13 more bits.
+  constexpr uint32_t kMoreFractions = 8192;
   uint32_t bits = (half & 0x7fffu) * kMoreFractions;
   float value;
   if (bits >= 0x0f800000) {

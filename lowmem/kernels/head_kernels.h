@@ -41,8 +41,8 @@ struct RotaryAngles {
   const float* cosines = nullptr;
   const float* sines = nullptr;
   int64_t pairs = 0;
-  // Pairs are adjacent features, as in GGUF files of Llama's kind, whose rows
-  // of queries and keys have another order.
+  // Whether pairs are adjacent features, as in GGUF files of Llama's kind,
+  // whose rows of queries and keys have another order.
   bool are_neighbours = false;
 };
 

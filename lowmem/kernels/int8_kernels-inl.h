@@ -45,8 +45,8 @@ FOOTPRINT_INT8_INLINE __m256i Load32(const void* at) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(at));
 }
 
-// Sixteen bytes hold the first numbers in their low halves, the others in their
-// high ones.
+// Unpacks 32 numbers from sixteen bytes. The bytes' low halves hold the first
+// sixteen numbers, and their high halves the others.
 FOOTPRINT_INT8_INLINE __m256i BothHalves(const uint8_t* at) {
   const __m128i bytes = Load16(at);
   const __m256i both = _mm256_inserti128_si256(_mm256_castsi128_si256(bytes),
@@ -54,7 +54,8 @@ FOOTPRINT_INT8_INLINE __m256i BothHalves(const uint8_t* at) {
   return _mm256_and_si256(both, _mm256_set1_epi8(15));
 }
 
-// Bit i of 32 bits makes byte i 16.
+// Returns 32 bytes, of which byte i is 16 if bit i of the four bytes is set,
+// else 0.
 FOOTPRINT_INT8_INLINE __m256i FifthBits(const uint8_t* at) {
   int bits;
   std::memcpy(&bits, at, sizeof(bits));
@@ -68,15 +69,15 @@ FOOTPRINT_INT8_INLINE __m256i FifthBits(const uint8_t* at) {
   return _mm256_and_si256(is_set, _mm256_set1_epi8(16));
 }
 
-// The low or the high halves of 32 bytes.
+// Returns the low or the high halves of 32 bytes.
 FOOTPRINT_INT8_INLINE __m256i OneHalf(const uint8_t* at, bool is_high) {
   const __m256i bytes = Load32(at);
   return _mm256_and_si256(is_high ? _mm256_srli_epi16(bytes, 4) : bytes,
                           _mm256_set1_epi8(15));
 }
 
-// The numbers of group `group` of eight blocks, or of one large block, plus
-// kOffset.
+// Returns the numbers of group `group` of eight blocks, or of one large block,
+// plus kOffset.
 template <DType kType>
 FOOTPRINT_INT8_INLINE __m256i Numbers(const uint8_t* at, int group) {
   if constexpr (!Int8Format<kType>::kIsLarge) {
@@ -114,7 +115,8 @@ FOOTPRINT_INT8_INLINE __m256i Numbers(const uint8_t* at, int group) {
   }
 }
 
-// Halves `stride` bytes apart, as floats; zero from kCount on.
+// Returns kCount 16-bit floats that are `stride` bytes apart, as floats; the
+// others are zero.
 template <int kCount>
 FOOTPRINT_INT8_INLINE __m256 Halves(const uint8_t* at, int stride) {
   uint16_t half[8] = {};
@@ -172,7 +174,7 @@ FOOTPRINT_INT8_INLINE Factors FactorsOf(const uint8_t* at) {
   return factors;
 }
 
-// Sums of the products of four neighbouring bytes.
+// Adds to each sum the products of four neighbouring bytes.
 template <bool kSigned>
 FOOTPRINT_INT8_INLINE __m256i Dot(__m256i sum, __m256i numbers, __m256i x) {
 #if FOOTPRINT_INT8_LEVEL == 2
@@ -188,8 +190,8 @@ FOOTPRINT_INT8_INLINE __m256i Dot(__m256i sum, __m256i numbers, __m256i x) {
 #endif
 }
 
-// The products of eight groups. A group's x has 32 bytes; `halves` are the sums
-// of both its halves as pairs of sixteen bits.
+// Returns the products of kCount groups. A group's x has 32 bytes; `halves` has
+// the sums of its two halves as a pair of 16-bit integers.
 template <DType kType, int kCount>
 FOOTPRINT_INT8_INLINE __m256 Terms(const uint8_t* at, const int8_t* x,
                                    __m256 x_steps, __m256i halves) {
@@ -254,8 +256,8 @@ FOOTPRINT_INT8_INLINE __m128 AddInOrder(const __m256 (&terms)[4]) {
   return sum;
 }
 
-// Fetches what follows in a row into the cache: the processor does so by itself
-// only within a page.
+// Fetches the following bytes of a row into the cache, because the processor
+// itself does so only within a page.
 template <int kBytes>
 FOOTPRINT_INT8_INLINE void FetchAhead(const uint8_t* at) {
   constexpr int kAhead = 1024;
@@ -265,7 +267,7 @@ FOOTPRINT_INT8_INLINE void FetchAhead(const uint8_t* at) {
   }
 }
 
-// The terms of `groups` groups of kRows rows, from `column` on.
+// Computes the terms of `groups` groups of kRows rows, from `column` on.
 template <DType kType, int kRows>
 FOOTPRINT_INT8_INLINE void TermsOfRows(const uint8_t* at, int64_t row_bytes,
                                        int groups, const VectorView& input,
@@ -295,12 +297,12 @@ FOOTPRINT_INT8_INLINE void TermsOfRows(const uint8_t* at, int64_t row_bytes,
 
 #if FOOTPRINT_INT8_LEVEL == 2
 
-// Types whose groups are taken four at a time, of four rows.
+// Whether groups of this type are multiplied four at a time, in four rows.
 template <DType kType>
 inline constexpr bool kHasQuads =
     kType == DType::kQ8_0 || kType == DType::kQ4_0;
 
-// Sixteen bytes of each of four blocks.
+// Loads sixteen bytes of each of four blocks.
 template <int kBytes>
 FOOTPRINT_INT8_INLINE __m512i LoadOfBlocks(const uint8_t* at) {
   const __m256i low = _mm256_inserti128_si256(
@@ -311,8 +313,9 @@ FOOTPRINT_INT8_INLINE __m512i LoadOfBlocks(const uint8_t* at) {
   return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
-// The products of four blocks; a lane of sixteen bytes of `first` and `second`
-// has the halves of a group of features. Each lane of the sums is a block's.
+// Returns the products of four blocks. A lane of sixteen bytes of `first` has
+// the first half of a group of features, and a lane of `second` the second
+// half. Each lane of the sums belongs to one block.
 template <DType kType>
 FOOTPRINT_INT8_INLINE __m512i DotOfBlocks(const uint8_t* at, __m512i start,
                                           __m512i first, __m512i second) {
@@ -332,8 +335,8 @@ FOOTPRINT_INT8_INLINE __m512i DotOfBlocks(const uint8_t* at, __m512i start,
                              second);
 }
 
-// The steps of four blocks of two rows, as halves: both rows' of the first
-// block, then of the second, and so on.
+// Returns the steps of four blocks of two rows as 16-bit floats: those of both
+// rows' first blocks, then those of their second blocks, and so on.
 template <DType kType>
 FOOTPRINT_INT8_INLINE __m128i StepsOfTwoRows(const uint8_t* a,
                                              const uint8_t* b) {
@@ -354,7 +357,8 @@ FOOTPRINT_INT8_INLINE __m128i StepsOfTwoRows(const uint8_t* a,
   }
 }
 
-// Sums of each row's lanes of four numbers: element i of a lane is row i's.
+// Adds up the four numbers of each lane. Element i of a lane of the result is
+// the sum of row i.
 FOOTPRINT_INT8_INLINE __m512i AddLanes(const __m512i (&dots)[4]) {
   const __m512i a = _mm512_add_epi32(_mm512_unpacklo_epi32(dots[0], dots[1]),
                                      _mm512_unpackhi_epi32(dots[0], dots[1]));
@@ -415,7 +419,7 @@ FOOTPRINT_INT8_INLINE __m128 AddQuad(const uint8_t*, int64_t, const int8_t*,
 
 #endif  // FOOTPRINT_INT8_LEVEL == 2
 
-// The sum of one block of columns of kRows rows.
+// Returns the sums of kRows rows over one block of columns.
 template <DType kType, int kRows>
 FOOTPRINT_INT8_INLINE __m128 SumOfBlock(const uint8_t* at, int64_t row_bytes,
                                         int groups, const VectorView& input,
@@ -555,8 +559,8 @@ FOOTPRINT_INT8_INLINE Ints DotTile(Ints sum, int numbers, Ints x) {
 
 #else  // plain C++
 
-// The number of element `i` of group `group` of eight blocks, or of one large
-// block, plus kOffset.
+// Returns the number of element `i` of group `group` of eight blocks, or of one
+// large block, plus kOffset.
 template <DType kType>
 inline int NumberAt(const uint8_t* at, int group, int i) {
   if constexpr (!Int8Format<kType>::kIsLarge) {
@@ -631,7 +635,7 @@ inline void UnpackGroups(const uint8_t* at, int groups, const UnpackedRow& row,
   }
 }
 
-// One group's product.
+// Returns the product of one group.
 template <DType kType>
 inline float TermAt(const uint8_t* at, int group, const int8_t* x,
                     float x_step) {
@@ -675,7 +679,7 @@ inline void MultiplyRows(const uint8_t* at, int64_t row_bytes, int64_t columns,
   }
 }
 
-// A single number takes the part of a vector.
+// In plain C++ a vector is a single number.
 using Ints = int32_t;
 using Floats = float;
 constexpr int kTokenVectors = static_cast<int>(kPanelWidth);
@@ -708,8 +712,8 @@ inline Ints DotTile(Ints sum, int numbers, Ints x) {
 
 #endif  // FOOTPRINT_INT8_LEVEL > 0
 
-// Rows that are read side by side are a page apart: within a page, processors
-// fetch only one run ahead.
+// Multiplies the rows of a matrix. The four rows that are read at once lie a
+// page apart, because within a page processors fetch only one run ahead.
 template <DType kType>
 void MultiplyVectorTyped(const QuantisedView& matrix, const VectorView& input,
                          const Epilogue& epilogue, float* output,
@@ -765,7 +769,7 @@ void UnpackRows(const QuantisedView& matrix, char* scratch) {
   }
 }
 
-// The products of kRows rows and kPanels panels in one group.
+// Adds the products of kRows rows and kPanels panels in one group to the sums.
 template <DType kType, int kRows, int kPanels>
 FOOTPRINT_INT8_INLINE void AddGroup(
     const UnpackedRow (&rows)[kRows], int64_t group, const char* record,

@@ -9,26 +9,27 @@
 //
 // A token's features are rounded in groups of 32, as ggml's Q8_0 does: the step
 // is the largest magnitude of the group divided by 127 (kept as a float), and
-// each feature the nearest whole number of steps, to even of two. The weights
-// are those of the file. A group's product is
+// each feature becomes the nearest whole number of steps (ties to even). The
+// weights are those of the file. A group's product is
 //
 //   (weights' step * features' step) * sum of (number * number)
 //   + weights' least value * (features' step * sum of the features' numbers)
 //
 // (without the second line for types that have no least value). The sums are
 // whole numbers and exact. Groups are added as base/simd/dense_product.h adds
-// columns: one after the other within a block of kSumBlock columns, from zero,
-// and the blocks to the start. Each operation is rounded by itself. So the bits
-// depend on neither tile, thread nor instruction set, and a token has the same
-// ones by itself (MultiplyInt8Vector) and among others (MultiplyInt8Panels).
+// columns: one after the other within a block of kSumBlock columns, from zero;
+// then the blocks are added to the start. Each operation is rounded by itself.
+// So the bits depend on neither tile, thread nor instruction set, and a token
+// has the same bits alone (MultiplyInt8Vector) and among others
+// (MultiplyInt8Panels).
 //
-// Error, against the file's weights with features as they are: each feature is
-// off by at most half a step, so a product by at most half the sum of
-// |weight| * step, and in practice by about its square root's share: 0.7 % of
-// the spread of products with normal features. Features below 1e-36 may become
-// zero. A group that holds a NaN or an infinity makes NaNs.
+// Error, compared with the file's weights and unrounded features: each feature
+// is off by at most half a step, so a product is off by at most half the sum of
+// |weight| * step. In practice the errors mostly cancel: with normal features
+// they are 0.7 % of the spread of products. Features below 1e-36 may become
+// zero. A group that holds a NaN or an infinity gives NaNs.
 //
-// Types: Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K and Q6_K; another one ends
+// Types: Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K and Q6_K; any other type ends
 // the program. Instructions: AVX-512 VNNI, AVX2, or plain C++, which gives the
 // same bits slowly. Columns and strides are whole blocks.
 //
@@ -68,8 +69,9 @@ struct QuantisedView {
 };
 
 // Rounded features, as RoundVector or RoundPanels left them, at a multiple of 4
-// bytes. The matrix's first column meets `first_column`, which is a multiple of
-// kSumBlock; so is the end of its columns, or it is that of the features.
+// bytes. The matrix's first column is multiplied by the feature `first_column`,
+// which is a multiple of kSumBlock. The end of the columns is such a multiple,
+// too, or the end of the features.
 struct RoundedView {
   const char* data = nullptr;
   int64_t columns = 0;  // of all features
@@ -91,7 +93,8 @@ void MultiplyInt8Panels(const QuantisedView& matrix, const RoundedView& input,
                         int64_t panels, const Epilogue& epilogue,
                         const PanelOutput& output, char* scratch);
 
-// "AVX-512 VNNI", "AVX2" or "plain C++": what the functions above run on.
+// Returns the instructions that the functions above use: "AVX-512 VNNI", "AVX2"
+// or "plain C++".
 const char* Int8InstructionsName();
 
 }  // namespace footprint

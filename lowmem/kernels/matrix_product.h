@@ -10,11 +10,11 @@
 // into tiles of any rows, any panels, and columns at multiples of kSumBlock,
 // and be computed by any number of threads: the bits stay the same.
 //
-// Error: at most (kSumBlock + columns / kSumBlock + 3) 2^-24 sum |w||x|, in
-// practice its square root's share.
+// Error: at most n 2^-24 sum |w||x|, where n = kSumBlock + columns / kSumBlock
+// + 3; in practice about sqrt(n) 2^-24 sum |w||x|.
 //
-// Weights are stored as F32, BF16 or F16, arithmetic is always float's; another
-// type ends the program.
+// Weights are stored as F32, BF16 or F16; any other type ends the program. All
+// arithmetic is in float.
 //
 // Thread-safe: the functions keep nothing, allocate nothing, and need no memory
 // but a few hundred bytes of stack. Outputs must not overlap inputs.
@@ -30,8 +30,8 @@
 
 namespace footprint {
 
-// Residuals accumulate, and so do all but the first of the tiles between
-// columns.
+// A product with a residual accumulates, and so does each tile of columns after
+// the first.
 struct ProductEpilogue : Epilogue {
   // The activation of the output, applied when its sum is complete.
   Activation activation = Activation::kNone;
@@ -43,7 +43,7 @@ void MultiplyPanels(const MatrixView& matrix, int64_t rows, int64_t columns,
                     const PanelView& input, int64_t panels,
                     const ProductEpilogue& epilogue, const PanelOutput& output);
 
-// The same for a single token, bound by the memory that weights are read from:
+// Does the same for a single token; its time is that of reading the weights.
 // `input` has the columns one after the other, and output(row) is at
 // output[row * output_stride]. Within a block of columns sixteen sums, one for
 // each column modulo 16, are added pairwise; blocks are added as above.
@@ -53,10 +53,11 @@ void MultiplyVector(DType type, const void* matrix, int64_t row_stride,
                     const ProductEpilogue& epilogue, float* output,
                     int64_t output_stride);
 
-// sums(column) += matrix(row, column) scales(row) for every row, in order: a
-// part of the product of a single token with a matrix that lies transposed.
-// With sums that begin at zero and a block's rows after one another, from any
-// number of calls, the sums have the bits of that block's in MultiplyPanels.
+// Adds a part of the product of a single token with a transposed matrix:
+// sums(column) += matrix(row, column) scales(row) for every row, in order. If
+// the sums begin at zero and a block's rows are added one after the other, in
+// any number of calls, they have the bits of that block's sums in
+// MultiplyPanels.
 void AddScaledRows(DType type, const void* matrix, int64_t row_stride,
                    int64_t rows, int64_t columns, const float* scales,
                    float* sums);
@@ -68,11 +69,13 @@ void ActivateVector(Activation activation, int64_t count, float* output,
 void ActivatePanels(Activation activation, int64_t rows, int64_t panels,
                     const PanelOutput& output);
 
-// Exact for finite numbers: each is a float.
+// Converts numbers to floats. This is exact for finite numbers, since each is a
+// float.
 void WidenToFloat(DType type, const void* source, int64_t count,
                   float* destination);
 
-// "AVX3", "AVX2", "NEON": what the functions above run on.
+// Returns the instruction set that the functions above use: "AVX3", "AVX2",
+// "NEON".
 const char* VectorInstructionsName();
 
 }  // namespace footprint

@@ -9,7 +9,8 @@
 // is at most half a step plus the step's rounding. As a share of the largest
 // magnitude that is 0.45 % for Q8_0, and for Q4_0 6.3 %, or 12.5 % if the
 // number has the opposite sign. Blocks with a largest magnitude below 0.008
-// have subnormal steps and larger errors: of Q8_0, 0.4 % and 3.8e-6 besides.
+// have subnormal steps and larger errors: for Q8_0, 0.4 % of the largest
+// magnitude plus 3.8e-6.
 //
 // The reverse is WidenToFloat (matrix_product.h). Any other type ends the
 // program.

@@ -1,5 +1,5 @@
-// Blocks of quantised types for tests: random ones, and their elements as the
-// format's tables say, bit by bit.
+// Makes random blocks of quantised types for tests, and decodes their elements
+// bit by bit, as the format's tables say.
 //
 //   std::vector<uint8_t> blocks = RandomBlocks(random, DType::kQ4K, 512);
 //   QuantisedElement element = ElementOf(DType::kQ4K, blocks.data(), 17);

@@ -6,7 +6,7 @@
 //   });
 //
 // The kernels know these types and no others, so a type that base/tensor gets
-// later is refused until it is here.
+// later is refused until it is added here.
 //
 // Pure, thread-safe. Memory: none.
 

@@ -1,13 +1,13 @@
-// The kernels once more, one number at a time in double precision, for their
-// tests to compare with. Plain layouts: matrices row after row, activations
-// token after token.
+// Computes the results of the kernels one number at a time in double precision,
+// for their tests to compare with. Layouts are plain: matrices row after row,
+// activations token after token.
 //
 //   const ReferenceProduct expected =
 //       MultiplyReference(matrix, input, rows, columns, tokens);
 //   EXPECT_NEAR(output[0], expected.sum[0], 1e-6 * expected.magnitude[0]);
 //
-// Pure functions, thread-safe. Memory: the result, 16 bytes an output of a
-// product and 8 of the others. Testonly.
+// Pure functions, thread-safe. Memory: the result, 16 bytes for each output of
+// a product, and 8 for each other output. Testonly.
 
 #ifndef FOOTPRINT_LOWMEM_KERNELS_REFERENCE_KERNELS_H_
 #define FOOTPRINT_LOWMEM_KERNELS_REFERENCE_KERNELS_H_

@@ -1,4 +1,4 @@
-// One head's keys or values of all positions, as floats or rounded.
+// Stores one head's keys or values of all positions, as floats or rounded.
 //
 //   footprint::CacheHead head = {CacheType::kQ8_0, data, features, positions};
 //   RoundIntoCache(head, floats, stride, /*first=*/0, /*count=*/16);
@@ -8,9 +8,10 @@
 // 2^-11 of the number; numbers from 65520 on become infinite, and subnormal
 // ones (below 2^-14) are off by up to 2^-25. kQ8_0 keeps ggml's Q8_0 along the
 // features of a position, in groups of 32 and a last one that may be shorter:
-// a number is off by at most 0.45 % of the largest of its group, or, where that
-// is below 0.008, by 0.4 % of it and 3.8e-6 besides (quantise_row.h): a third
-// of a largest of 1e-5. A group that holds a NaN or an infinity becomes NaNs.
+// a number is off by at most 0.45 % of the largest magnitude of its group or,
+// if that is below 0.008, by at most 0.4 % of it plus 3.8e-6 (quantise_row.h).
+// If the largest magnitude is 1e-5, that is more than a third of it. A group
+// that holds a NaN or an infinity becomes NaNs.
 //
 // Thread-safe for different positions or heads. Nothing is allocated. Memory:
 // CacheHeadBytes.
@@ -27,7 +28,7 @@ enum class CacheType { kF32, kF16, kQ8_0 };
 // Returns "f32", "f16" or "q8_0".
 const char* CacheTypeName(CacheType type);
 
-// `positions` is even.
+// Returns the bytes of a head. `positions` must be even.
 int64_t CacheHeadBytes(CacheType type, int64_t features, int64_t positions);
 
 struct CacheHead {
@@ -42,8 +43,8 @@ struct CacheHead {
 void RoundIntoCache(const CacheHead& head, const float* values, int64_t stride,
                     int64_t first, int64_t count);
 
-// Reads `features` features from `first_feature` on, of at most
-// kMostWidenedPositions positions: the reverse.
+// Does the reverse: reads `features` features from `first_feature` on, of at
+// most kMostWidenedPositions positions.
 inline constexpr int64_t kMostWidenedPositions = 8 * 32;
 void WidenFromCache(const CacheHead& head, int64_t first_feature,
                     int64_t features, int64_t first, int64_t count,

@@ -5,8 +5,8 @@
 //   footprint::FindSixBitScales(block + 4, &scales, &leasts);
 //   int third = scales >> 2 * 8 & 255;
 //
-// Pure and thread-safe. Memory: none. The bytes are those of a machine that is
-// little-endian, as GGUF files are.
+// Pure and thread-safe. Memory: none. Requires a little-endian machine, because
+// GGUF files are little-endian.
 
 #ifndef FOOTPRINT_LOWMEM_KERNELS_SIX_BIT_SCALES_H_
 #define FOOTPRINT_LOWMEM_KERNELS_SIX_BIT_SCALES_H_

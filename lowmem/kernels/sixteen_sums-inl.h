@@ -4,7 +4,8 @@
 //   FloatVector sum[kVectors];  // sum[i] has columns i * kLanes and following
 //   float total = SumLanes(sum);
 //
-// Included once for each set of vector instructions, after foreach_target.h.
+// The file is included once for each set of vector instructions, after
+// foreach_target.h.
 
 #if defined(FOOTPRINT_LOWMEM_KERNELS_SIXTEEN_SUMS_INL_H_) == \
     defined(HWY_TARGET_TOGGLE)

@@ -8,10 +8,10 @@
 // added pairwise) that depends only on their length. Every instruction set with
 // fused multiply-add gives the same bits.
 //
-// A NaN stays a NaN, and so do results that depend on it.
+// A NaN stays a NaN, and results that depend on it are NaNs.
 //
 // Error, for up to 4096 features or rows: layer norm within 2^-20 of the
-// token's largest result; a share of softmax that is exp(-a) of the largest,
+// token's largest result; a result of softmax that is exp(-a) of the largest,
 // within (4 + a) 2^-22 of itself.
 //
 // Thread-safe: the functions keep nothing and allocate nothing.
@@ -56,9 +56,10 @@ struct SeenKeys {
   int64_t first_end = 0;
 };
 
-// One panel of scores, a row for each key: scores(key, lane) becomes
-// exp(scale * scores) / sum over the lane's keys, and zero for keys that the
-// lane does not see. `scale` is positive. A lane that sees none gets zeros.
+// Computes the softmax of one panel of scores, which has a row for each key:
+// scores(key, lane) becomes exp(scale * scores) / sum over the lane's keys, and
+// zero for keys that the lane does not see. `scale` is positive. A lane that
+// sees no key gets zeros.
 void ScaledSoftmax(int64_t rows, const SeenKeys& seen, float scale,
                    float* scores);
 

@@ -4,8 +4,8 @@
 //   const int64_t floats = PanelCount(tokens) * features * kPanelTokens;
 //
 // Feature f of token t is at
-//   data[(t / kPanelTokens) * panel_stride + f * kPanelTokens + t %
-//   kPanelTokens]
+//   data[(t / kPanelTokens) * panel_stride + f * kPanelTokens +
+//        t % kPanelTokens]
 // so a vector register holds the same feature of neighbouring tokens, the
 // result of one product is the input of the next, and a weight is broadcast
 // from wherever it was read: neither weights nor activations are ever

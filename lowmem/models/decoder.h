@@ -25,17 +25,17 @@
 // The decoder must outlive its runs, and a run its output, which the next
 // Append overwrites. A decoder is thread-safe; a run is used by one thread at a
 // time and has workers of its own. Memory: the plan's arena, which holds keys,
-// values, activations, weights in flight, the list of what is read ahead and
+// values, activations, weights in flight, the list of tiles to read ahead and
 // the output; outside of the plan the file's index (about 150 bytes a tensor),
 // the workers' stacks and, with WeightBackend::kResident, the weights. Append
 // allocates nothing. Time: every Append reads every weight, once for each
 // plan.chunk_tokens.
 //
 // Errors are those of ReadDecoderConfig, ReadGgufConfig, FindDecoderWeights,
-// PlanDecoder and WeightStore; InvalidArgument: no token, a token outside of
-// the vocabulary, more tokens than planned. DataLoss: the weights lead to NaN
-// or infinity, which is never returned; the message names the first layer where
-// it appears.
+// PlanDecoder and WeightStore. Append returns InvalidArgument if there is no
+// token, if a token is outside of the vocabulary, or if there are more tokens
+// than planned. It returns DataLoss if the weights lead to NaN or infinity,
+// which is never returned; the message names the first layer where it appears.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_H_
@@ -108,9 +108,9 @@ class Decoder {
   // much memory as the plan: see read_bound.h.
   ReadBound ComputeReadBound(const DecoderPlan& plan) const;
 
-  // Allocates what the plan says and starts the workers. InvalidArgument if the
-  // plan is for another model, file or backend. Unavailable if the system
-  // refuses to start a worker.
+  // Allocates what the plan says and starts the workers. Returns
+  // InvalidArgument if the plan is for another model, file or backend. Returns
+  // Unavailable if the system refuses to start a worker.
   absl::StatusOr<std::unique_ptr<DecoderRun>> Start(
       const DecoderPlan& plan) const;
 

@@ -13,9 +13,9 @@
 // do are checked.
 //
 // Errors are those of ConfigReader, of model_family.h, which finds the family,
-// and of rotary_positions.h. Unimplemented if the family or the activation is
-// not known, or if attention has another scale, has capped scores or is
-// bidirectional.
+// and of rotary_positions.h. The error is Unimplemented if the family or the
+// activation is not known, or if attention has another scale, has capped scores
+// or is bidirectional.
 //
 // Plain data, thread-compatible. Memory: about 200 bytes, and 4 for each pair
 // of a head's features; during the read also ConfigReader's.
@@ -39,12 +39,14 @@ namespace footprint {
 struct SlidingLayers {
   int64_t window = 0;  // 0: no layer slides
   int64_t first = 0;   // the layers before it see all tokens
-  // The last of each so many layers sees all tokens; 0: no layer does.
+  // Of each group of this many layers, the last one sees all tokens; 0: no
+  // layer does.
   int64_t full_every = 0;
-  // One entry for each layer, if the config lists them; then only it counts.
+  // Whether each layer slides, if the config lists the layers; then `first` and
+  // `full_every` are ignored.
   std::vector<bool> listed;
 
-  // Returns whether the layer is one of them.
+  // Returns whether the layer is a sliding one.
   bool slides(int64_t layer) const;
 };
 

@@ -5,11 +5,11 @@
 //   absl::Status status = pass.OpenStreams();
 //   status = pass.Read(part);  // its keys and values stay in the arena
 //
-// The arguments must outlive the pass, and a part's ids must outlive Read. Used
-// by one thread at a time. Memory: the arena's, and some bytes for each worker
-// and layer, which the constructor allocates. Read allocates nothing unless it
-// fails. Errors are the store's. DataLoss if states or logits are NaN or
-// infinite; the message names the first such layer.
+// The arguments must outlive the pass, and a part's ids must outlive Read. A
+// pass is used by one thread at a time. Memory: the arena's, and some bytes for
+// each worker and layer, which the constructor allocates. Read allocates
+// nothing unless it fails. Errors are the store's. The error is DataLoss if
+// states or logits are NaN or infinite; the message names the first such layer.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_PASS_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_PASS_H_
@@ -39,14 +39,14 @@ struct DecoderPart {
   // a panel of the cache.
   absl::Span<const int32_t> again;
   absl::Span<const int32_t> ids;
-  int64_t position = 0;  // of the first of all
-  bool is_last = false;  // of an Append
+  int64_t position = 0;  // of the first token, `again` included
+  bool is_last = false;  // the last part of an Append
   // The caller needs the last token's state instead of its logits.
   bool wants_state = false;
-  // One token, multiplied as a vector.
+  // The part is one token, which is multiplied as a vector.
   bool is_single = false;
-  // If not empty, the logarithm of the probability of each of these tokens,
-  // after that of `ids` and those before it, is wanted in place of logits.
+  // If not empty, the pass computes scores in place of logits: the logarithm of
+  // the probability of next[i] after ids[i] and all tokens before it.
   absl::Span<const int32_t> next;
   double* scores = nullptr;
 
@@ -115,7 +115,7 @@ class DecoderPass : public LayerPass {
   struct WorkerScratch {
     float* scores;
     float* widened;
-    DecoderTiles tiles;  // where they begin in its stream
+    DecoderTiles tiles;  // where the parts of its list begin
   };
 
   void AddScratch(int worker);
@@ -149,8 +149,8 @@ class DecoderPass : public LayerPass {
   void RoundHeads(int64_t layer, const IndexRange& heads);
   void AttendHead(int64_t layer, int64_t head,
                   const WorkerScratch& worker_scratch);
-  // Multiply, for the positions `keys`, one panel of queries by keys, and what
-  // softmax makes of the products by values.
+  // These functions multiply one panel of queries by the keys at the positions
+  // `keys`, and the softmax of these products by the values there.
   void MultiplyKeys(const CacheHead& head, const IndexRange& keys,
                     const float* queries, const WorkerScratch& scratch) const;
   void MultiplyValues(const CacheHead& head, const IndexRange& keys,
@@ -162,8 +162,8 @@ class DecoderPass : public LayerPass {
   absl::Status AddLogits(const IndexRange& rows, const float* logits,
                          int64_t panel_stride, int worker);
   void FinishScores();
-  // The sums of exponentials, one for each token. They lie where attention's
-  // scores are, which have as much room.
+  // The sums of exponentials, one for each token. They share the memory of
+  // attention's scores, which is large enough.
   ExponentialSum* SumsOf(int worker) const {
     return reinterpret_cast<ExponentialSum*>(worker_scratch_[worker].scores);
   }
@@ -176,7 +176,7 @@ class DecoderPass : public LayerPass {
   // Returns the head's keys (0) or values (1).
   CacheHead HeadOf(int64_t layer, int64_t part, int64_t head) const;
   // Returns the keys (0) or values (1) of the tokens that are being read, as
-  // floats: [feature][token], fresh_stride() apart.
+  // floats: [feature][token], with features fresh_stride() apart.
   float* Fresh(int64_t layer, int64_t part) const;
   int64_t fresh_stride() const {
     return IsRounded() ? plan_.chunk_tokens : plan_.padded_positions();

@@ -15,11 +15,11 @@
 // their largest sizes, the rest of the budget keeps whole tensors in memory. At
 // a budget of the model's size nothing is read twice, and no slot is planned.
 //
-// ResourceExhausted if the budget is too small; the message says what is
-// needed. InvalidArgument if there is no position, more than the model has, no
-// worker, or more than kMostWorkers. Pure and thread-safe. Memory: none. Time:
-// microseconds, or milliseconds if tiles are read ahead, since the tiles of
-// each choice are then counted.
+// The error is ResourceExhausted if the budget is too small; the message says
+// what is needed. The error is InvalidArgument if there is no position, more
+// positions than the model has, no worker, or more than kMostWorkers workers.
+// Pure and thread-safe. Memory: none. Time: microseconds, or milliseconds if
+// tiles are read ahead, since the tiles of each choice are then counted.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_PLAN_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_PLAN_H_

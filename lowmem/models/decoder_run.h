@@ -37,23 +37,24 @@ class DecoderRun {
 
   // Reads tokens in the same way, but does not read the output's matrix.
   // Returns the last token's state after the last norm, one number for each
-  // hidden feature, which the next call overwrites. For models that make
-  // vectors of texts.
+  // hidden feature, which the next call overwrites. It is for models that
+  // compute vectors of texts.
   virtual absl::StatusOr<absl::Span<const float>> AppendForState(
       absl::Span<const int32_t> ids) = 0;
 
   // Reads tokens in the same way. Writes the logarithm of the probability of
-  // each of the `next` tokens, of which there are as many: next[i] after ids[i]
-  // and all tokens before it. Each weight is read once for many tokens, the
-  // output's matrix included. Only as many logits are held as fit in the memory
-  // of a chunk's states. The numbers have the same bits for every backend,
-  // budget and number of workers. Except with GPT-2, the number of a token that
-  // is read among others may differ in its last bits from that of Append.
+  // each `next` token: of next[i] after ids[i] and all tokens before it. `next`
+  // and `scores` are as long as `ids`. Each weight is read once for many
+  // tokens, the output's matrix included. Only as many logits are held as fit
+  // in the memory of a chunk's states. The numbers have the same bits for every
+  // backend, budget and number of workers. Except with GPT-2, the number of a
+  // token that is read among others may differ in its last bits from that of
+  // Append.
   virtual absl::Status AppendForScores(absl::Span<const int32_t> ids,
                                        absl::Span<const int32_t> next,
                                        absl::Span<double> scores) = 0;
 
-  // The numbers that the last Append returned.
+  // Returns the numbers that the last Append returned.
   virtual absl::Span<const float> logits() const = 0;
 
   // Forgets all tokens.

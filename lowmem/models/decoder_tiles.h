@@ -1,13 +1,13 @@
 // Lists the tiles that one worker of a decoder reads, in the order of their
 // use, so that they can be read ahead.
 //
-//   TileList list;  // without capacity: they are counted
+//   TileList list;  // without capacity, it only counts
 //   absl::StatusOr<DecoderTiles> starts =
 //       RecordDecoderTiles(weights, plan, store, worker, &list);
 //
 // The list has the tiles of the layers for a single token, then those of the
 // output, which follow in generation, then those of the layers for many tokens.
-// They must be those of the products in decoder_pass.cc: a run that needs
+// The tiles must be those of the products in decoder_pass.cc: a run that needs
 // another tile ends with an error. The caller owns the list, which gets copies;
 // nothing else is kept. Thread-safe for different lists. Memory: none. Errors
 // are Weight's.

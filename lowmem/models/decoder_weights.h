@@ -43,17 +43,17 @@ struct DecoderLayerWeights {
   LinearWeights contract;
   NormTensors after_feed_norm;
 
-  // Return each matrix and each norm that exists, once.
+  // These return each matrix and each norm that exists, once.
   std::vector<const LinearWeights*> linears() const;
   std::vector<const NormTensors*> norms() const;
 };
 
 struct DecoderWeights {
   Weight words;
-  Weight positions;  // none where positions are rotations
+  Weight positions;  // absent if positions are rotations
   std::vector<DecoderLayerWeights> layers;
   NormTensors norm;
-  Weight output;  // [vocabulary, hidden]; none for states
+  Weight output;  // [vocabulary, hidden]; absent for kStates
 };
 
 // Returns every tensor that each pass reads as a whole, once.
@@ -63,7 +63,8 @@ std::vector<Weight> ListWholeTensors(const DecoderWeights& weights);
 // they are kept in memory if there is room.
 std::vector<Weight> TensorsToPin(const DecoderWeights& weights);
 
-// Returns the matrices that a pass multiplies. It only looks up rows of tables.
+// Returns the matrices that a pass multiplies. Tables are left out, because a
+// pass only looks up their rows.
 std::vector<Weight> MultipliedMatrices(const DecoderWeights& weights);
 
 // Returns the stored bytes of the tensors that each pass reads as a whole.

@@ -14,21 +14,22 @@
 // The output's bits are the same for every backend, budget, number of workers
 // and packing of the file, and a sequence in a batch (ForwardBatch) has the
 // same bits as by itself. A plan for one token is the exception: it multiplies
-// vectors and sums in another order, so that token has other last bits than in
-// a plan for more tokens.
+// vectors and sums in another order, so that token may differ in its last bits
+// from the same token in a plan for more tokens.
 //
 // The encoder must outlive its runs, and a run its output, which the next
 // Forward overwrites. An encoder is thread-safe; a run is used by one thread at
 // a time and has workers of its own. Memory: the plan's arena, which holds
-// activations, weights in flight, the list of what is read ahead and the
+// activations, weights in flight, the list of tiles to read ahead and the
 // output; outside of the plan the file's index (about 150 bytes a tensor), the
 // workers' stacks and, with WeightBackend::kResident, the weights. Forward
 // allocates nothing.
 //
 // Errors are those of ReadEncoderConfig, FindEncoderWeights, PlanEncoder and
-// WeightStore; InvalidArgument: a token outside of the vocabulary, more tokens
-// or sequences than planned. DataLoss: the weights lead to NaN or infinity,
-// which is never returned; the message names the first layer where it appears.
+// WeightStore. A run returns InvalidArgument if a token is outside of the
+// vocabulary, or if there are more tokens or sequences than planned. It returns
+// DataLoss if the weights lead to NaN or infinity, which is never returned; the
+// message names the first layer where it appears.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_H_
@@ -64,15 +65,16 @@ class Encoder {
   const EncoderWeights& weights() const { return weights_; }
   WeightStore& store() const { return *store_; }
 
-  // Plans passes of up to so many tokens in each of up to so many sequences.
+  // Plans passes of at most `sequences` sequences, each of at most `tokens`
+  // tokens.
   absl::StatusOr<EncoderPlan> Plan(int64_t tokens, int workers,
                                    int64_t budget_bytes,
                                    int64_t sequences = 1) const;
   // Returns the smallest budget that Plan accepts.
   absl::StatusOr<int64_t> MinBudgetBytes(int64_t tokens, int workers,
                                          int64_t sequences = 1) const;
-  // Returns how long a pass with this plan takes, by a model of its tiles: see
-  // pass_time.h. Only ratios mean anything.
+  // Predicts the time of a pass from the plan's tiles: see pass_time.h. Only
+  // ratios of two results mean anything.
   absl::StatusOr<double> PredictPassSeconds(const EncoderPlan& plan) const;
   // Returns the least budget whose predicted time is close to that of an ample
   // one: see budget_choice.h.
@@ -83,9 +85,9 @@ class Encoder {
   // memory as the plan: see read_bound.h.
   ReadBound ComputeReadBound(const EncoderPlan& plan) const;
 
-  // Allocates what the plan says and starts the workers. InvalidArgument if the
-  // plan is for another model, file or backend. Unavailable if the system
-  // refuses to start a worker.
+  // Allocates what the plan says and starts the workers. Returns
+  // InvalidArgument if the plan is for another model, file or backend. Returns
+  // Unavailable if the system refuses to start a worker.
   absl::StatusOr<std::unique_ptr<EncoderRun>> Start(
       const EncoderPlan& plan) const;
 

@@ -8,10 +8,11 @@
 // of their public checkpoints. Keys that do not change the computation are
 // ignored. The values of keys that do are checked.
 //
-// InvalidArgument if the file is not JSON, if a key is missing or impossible,
-// or if heads do not divide the hidden size; the message names the file and the
-// key. Unimplemented if the family, the activation or the kind of positions is
-// not known, or if "is_decoder" is set. NotFound if there is no such file.
+// The error is InvalidArgument if the file is not JSON, if a key is missing or
+// impossible, or if heads do not divide the hidden size; the message names the
+// file and the key. The error is Unimplemented if the family, the activation or
+// the kind of positions is not known, or if "is_decoder" is set. The error is
+// NotFound if there is no such file.
 //
 // Plain data of about 100 bytes; thread-safe. Memory: during the read,
 // ConfigReader's.

@@ -13,8 +13,9 @@
 // Pure; layers refer to the store, which must outlive them. Memory: one row and
 // the vectors between layers.
 //
-// NotFound if the checkpoint has no head. InvalidArgument if the head has
-// another shape. Errors of ApplyLayers are the store's.
+// The error is NotFound if the checkpoint has no head. The error is
+// InvalidArgument if the head has another shape. Errors of ApplyLayers are the
+// store's.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_HEAD_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_HEAD_H_

@@ -18,11 +18,12 @@
 // memory. At a budget of the model's size nothing is read twice, and no slot is
 // planned.
 //
-// ResourceExhausted if the budget is too small; the message says what is
-// needed. InvalidArgument if there are no tokens, more tokens than positions,
-// no worker, more than kMostWorkers, no sequence, or more than 2^20. Pure and
-// thread-safe. Memory: none. Time: microseconds; if tiles are read ahead
-// milliseconds, since they are counted for each choice.
+// The error is ResourceExhausted if the budget is too small; the message says
+// what is needed. The error is InvalidArgument if there are no tokens, more
+// tokens than positions, no worker, more than kMostWorkers workers, no
+// sequence, or more than 2^20 sequences. Pure and thread-safe. Memory: none.
+// Time: microseconds, or milliseconds if tiles are read ahead, since the tiles
+// of each choice are then counted.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_PLAN_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_PLAN_H_
@@ -46,7 +47,7 @@ struct EncoderPlanRequest {
   StreamingNeeds needs;
   int64_t sequences = 1;  // in one call
   // Returns the largest number of tiles that a worker reads in a pass with the
-  // plan. Called only with needs.reads_ahead.
+  // plan. Called only if needs.reads_ahead is true.
   std::function<int64_t(const EncoderPlan&)> count_tiles;
 };
 

@@ -1,11 +1,11 @@
 // Lists the tiles that one worker of an encoder reads in a pass, in the order
 // of their use, so that they can be read ahead.
 //
-//   TileList list;  // without capacity: they are counted
+//   TileList list;  // without capacity, it only counts
 //   absl::Status status = RecordEncoderTiles(weights, plan, store, worker,
 //                                            &list);
 //
-// They must be those of the products in encoder_pass.cc: a run that needs
+// The tiles must be those of the products in encoder_pass.cc: a run that needs
 // another tile ends with an error. The caller owns the list, which gets copies;
 // nothing else is kept. Thread-safe for different lists. Memory: none. Errors
 // are Weight's.

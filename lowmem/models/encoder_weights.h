@@ -6,7 +6,7 @@
 // Names are those of public checkpoints of the family, with or without the
 // family's prefix ("bert.encoder.layer.0..."), and with the older names of
 // layer norm's vectors (gamma, beta). Every shape is compared with the config,
-// and a layer beyond the config's last is a contradiction, not an extra.
+// and a layer beyond the config's last is an error.
 //
 // Plain data, thread-compatible. Refers to the store's index. Memory: about 2
 // KiB a layer. Errors are those of WeightBinder.
@@ -60,7 +60,8 @@ std::vector<Weight> ListWholeTensors(const EncoderWeights& weights);
 // they are kept in memory if there is room.
 std::vector<Weight> TensorsToPin(const EncoderWeights& weights);
 
-// Returns the matrices that a pass multiplies. It only looks up rows of tables.
+// Returns the matrices that a pass multiplies. Tables are left out, because a
+// pass only looks up their rows.
 std::vector<Weight> MultipliedMatrices(const EncoderWeights& weights);
 
 // Returns the stored bytes of the tensors that each pass reads as a whole.

@@ -7,9 +7,9 @@
 //
 // An exponential is a double, and doubles are added as whole numbers, exactly:
 // in three limbs of 64 bits, the highest of which is set by the largest
-// exponential. What lies below the lowest limb is left out: less than 2^-64 of
-// the sum. So parts of a vocabulary may be added by any threads and merged in
-// any order.
+// exponential. Bits below the lowest limb are left out, which is less than
+// 2^-64 of the sum. So parts of a vocabulary may be added by any threads and
+// merged in any order.
 //
 // Plain data of 64 bytes, thread-compatible. Error of Log: about 1e-15, and
 // 1e-15 times the largest number's magnitude. Time: about 20 ns a number.
@@ -39,8 +39,9 @@ class ExponentialSum {
 
   void RaiseTop(double top);
 
-  // Limb i has units of 2^(64 (top_ - i)); what it has beyond 64 bits is not
-  // carried, so that the bits of each come from the same summands always.
+  // Limb i counts units of 2^(64 (top_ - i)). Its bits beyond 64 are not
+  // carried to the next limb, so that the sum in each limb does not depend on
+  // the order.
   Wide limbs_[3] = {};
   double top_ = -std::numeric_limits<double>::infinity();
 };

@@ -19,10 +19,10 @@
 // gains of Gemma's norms already include the 1 that is added to them, and
 // GPT-2's matrices are not transposed.
 //
-// InvalidArgument if keys contradict each other. Unimplemented for another
-// architecture, a model in several files, or mixtures of experts. NotFound if a
-// key or tensor is missing. Otherwise the errors of ParseDecoderConfig and of
-// the store.
+// The error is InvalidArgument if keys contradict each other. The error is
+// Unimplemented for another architecture, a model in several files, or mixtures
+// of experts. The error is NotFound if a key or tensor is missing. Other errors
+// are those of ParseDecoderConfig and of the store.
 //
 // Thread-safe. Memory: a few KiB.
 

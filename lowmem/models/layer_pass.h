@@ -6,9 +6,10 @@
 //   MultiplyShare({layer.expand.matrix, chunk, {0, shape().hidden}, input,
 //                  output, epilogue}, worker);
 //
-// Everything it is given must outlive it. Used by one thread at a time, which
-// runs the team. Memory: the arena, and some bytes for each worker and step.
-// Errors are the store's. DataLoss if states are NaN or infinite.
+// The constructor's arguments must outlive the pass. It is used by one thread
+// at a time, which runs the team. Memory: the arena, and some bytes for each
+// worker and step. Errors are the store's. The error is DataLoss if states are
+// NaN or infinite.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_LAYER_PASS_H_
 #define FOOTPRINT_LOWMEM_MODELS_LAYER_PASS_H_
@@ -40,7 +41,8 @@ class LayerPass {
   // refuses to start threads.
   int workers() const { return team_.size(); }
 
-  // Return the time of each step of the pass, summed since the last Clear.
+  // These return the time of each step of the pass, summed since the last
+  // Clear.
   StepTimes& step_times() { return step_times_; }
   const StepTimes& step_times() const { return step_times_; }
   std::string ReadingDescription() const {
@@ -61,8 +63,8 @@ class LayerPass {
 
   // A feed-forward part, whose intermediate features are held a chunk at a
   // time: contract(activation(expand(input))), or with a gate
-  // contract(activation(gate(input)) * expand(input)). A bias is null where
-  // there is none.
+  // contract(activation(gate(input)) * expand(input)). A bias is null if there
+  // is none.
   struct FeedForward {
     MatrixPart gate;
     MatrixPart expand;
@@ -97,14 +99,15 @@ class LayerPass {
   }
   StreamedProduct& product(int worker) { return products_[worker]; }
 
-  // Begins to read ahead what `record` lists, if the plan has a ring for it,
-  // `reserved_bytes` after the beginning of each worker's slots.
+  // Begins to read ahead the tiles that `record` lists, if the plan has a ring
+  // for them. A ring begins `reserved_bytes` after the beginning of a worker's
+  // slots.
   absl::Status OpenRings(
       int64_t reserved_bytes,
       absl::FunctionRef<absl::Status(int worker, TileList* list)> record);
 
   // Sets the number of tokens of all following calls, and whether products take
-  // a single one as a vector instead of a panel.
+  // a single token as a vector instead of a panel.
   void SetTokens(int64_t tokens, bool is_single);
   int64_t tokens() const { return tokens_; }
   int64_t panels() const { return panels_; }
@@ -139,7 +142,7 @@ class LayerPass {
   WeightStore* const store_;
   StepTeam team_;
   float* const hidden_;   // the states
-  StepTimes step_times_;  // as worker 0 sees them
+  StepTimes step_times_;  // as worker 0 measures them
 
  private:
   const LayerShape shape_;

@@ -8,8 +8,9 @@
 // The weights and the store must outlive the run. Thread-compatible. Memory:
 // the plan's peak_bytes.
 //
-// ResourceExhausted if there is no memory for the arena. Unavailable if the
-// system refuses to start threads. Otherwise the store's errors.
+// The error is ResourceExhausted if there is no memory for the arena. The error
+// is Unavailable if the system refuses to start threads. Other errors are the
+// store's.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_PLANNED_RUN_H_
 #define FOOTPRINT_LOWMEM_MODELS_PLANNED_RUN_H_

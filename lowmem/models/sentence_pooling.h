@@ -14,11 +14,12 @@
 // Plain data and pure functions; thread-safe. Memory: the files' texts during
 // the read. Sums are in double precision.
 //
-// Unimplemented for another module, another order of modules, several poolings
-// at once, or a prompt that is not pooled; the message names the file.
-// InvalidArgument if a file is not JSON of its kind, or if modules.json names
-// no pooling. NotFound if the pooling's config.json is missing, or if there is
-// no prompt of that name; then the message lists those that exist.
+// The error is Unimplemented for another module, another order of modules,
+// several poolings at once, or a prompt that is not pooled; the message names
+// the file. The error is InvalidArgument if a file is not JSON of its kind, or
+// if modules.json names no pooling. The error is NotFound if the pooling's
+// config.json is missing, or if there is no prompt of that name; then the
+// message lists those that exist.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_SENTENCE_POOLING_H_
 #define FOOTPRINT_LOWMEM_MODELS_SENTENCE_POOLING_H_

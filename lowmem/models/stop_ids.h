@@ -6,7 +6,7 @@
 // Reads "eos_token_id", a number or a list, of the folder's
 // generation_config.json and config.json; either file or key may be missing. If
 // the path is a GGUF file, reads the file's keys as ReadGgufStopIds does.
-// Returns each id once, and nothing if no key is there.
+// Returns each id once, and no id if no file has the key.
 //
 // Pure except for reading the files; thread-safe. Memory: the files' text
 // during the read. InvalidArgument, with the file's name, if a file is not a

@@ -21,9 +21,10 @@
 // With `gives_scores` the vector has the logits of a classifier or reranker
 // (encoder_head.h) for one text or a pair of texts.
 //
-// Used by one thread at a time; Encode may be called from any. Memory: the
-// plan's arena, the tokenizer's tables and one vector. Time: each text reads
-// every weight once; with a decoder, once for each chunk_tokens of its plan.
+// An embedder is used by one thread at a time; Encode may be called from any
+// thread. Memory: the plan's arena, the tokenizer's tables and one vector.
+// Time: each text reads every weight once; with a decoder, once for each
+// chunk_tokens of its plan.
 //
 // Errors are those of Encoder, Decoder, Tokenizer and ReadSentencePooling.
 
@@ -89,8 +90,8 @@ class TextEmbedder {
                                       absl::string_view second,
                                       bool* is_cut = nullptr) const;
 
-  // Return the smallest budget for texts of at most `tokens` tokens, and the
-  // least budget whose predicted time is close to that of an ample one.
+  // These return the smallest budget for texts of at most `tokens` tokens, and
+  // the least budget whose predicted time is close to that of an ample one.
   absl::StatusOr<int64_t> MinBudgetBytes(int64_t tokens, int workers) const;
   absl::StatusOr<BudgetChoice> ChooseBudget(int64_t tokens, int workers) const;
 
@@ -103,7 +104,7 @@ class TextEmbedder {
         return absl::OkStatus();
       });
 
-  // Returns the vector of a text's ids, which the next call overwrites.
+  // Returns the vector of a text's ids, which the next call overwrites. Returns
   // FailedPrecondition if Start has not succeeded.
   absl::StatusOr<absl::Span<const float>> Embed(const TypedIds& ids);
 
@@ -115,16 +116,16 @@ class TextEmbedder {
   absl::Status OpenLayers();
   absl::StatusOr<std::vector<int32_t>> EncodeBare(absl::string_view text) const;
   absl::StatusOr<TypedIds> Checked(TypedIds ids) const;
-  // Returns the states of all tokens, or of the last.
+  // Returns the states of all tokens, or of the last token.
   absl::StatusOr<absl::Span<const float>> RunModel(const TypedIds& ids);
   int64_t vocabulary() const;
 
-  std::unique_ptr<Encoder> encoder_;  // or
+  std::unique_ptr<Encoder> encoder_;  // null for a decoder
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<Tokenizer> tokenizer_;
   SentencePooling pooling_;
   int64_t most_tokens_ = 0;
-  std::unique_ptr<EncoderRun> run_;  // of the encoder, or
+  std::unique_ptr<EncoderRun> run_;  // null for a decoder
   std::unique_ptr<DecoderRun> decoder_run_;
   bool gives_scores_ = false;
   std::vector<DenseModule> dense_;

@@ -27,8 +27,8 @@
 
 namespace footprint {
 
-// Returns ids.size() - 1 natural logarithms. Given fewer than two ids, returns
-// none and reads nothing.
+// Returns ids.size() - 1 natural logarithms. For fewer than two ids the result
+// is empty and nothing is read.
 absl::StatusOr<std::vector<double>> ScoreTokens(DecoderRun& run,
                                                 absl::Span<const int32_t> ids);
 

@@ -8,9 +8,9 @@
 // Checkpoints name tensors with or without the family's prefix; the binder
 // finds out which.
 //
-// NotFound if a tensor is missing; the message names the closest ones.
-// InvalidArgument if a shape contradicts the config, or if a type or the width
-// of column panels cannot be computed with.
+// The error is NotFound if a tensor is missing; the message names the closest
+// ones. The error is InvalidArgument if a shape contradicts the config, or if a
+// type or the width of column panels is not supported.
 //
 // Thread-compatible. The weights refer to the index of the store, which must
 // outlive them and the binder. Memory: the prefix and the error's text.
@@ -47,7 +47,7 @@ struct NormTensors {
   Weight bias;
 };
 
-// Returns the matrices of all layers, which their linears() list.
+// Returns the matrices that the layers' linears() list.
 template <class Layer>
 std::vector<Weight> LayerMatrices(const std::vector<Layer>& layers) {
   std::vector<Weight> matrices;

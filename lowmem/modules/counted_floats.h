@@ -2,7 +2,7 @@
 //
 //   auto meter = std::make_shared<ByteMeter>();
 //   CountedFloats weights(meter, 1000);
-//   meter->held_bytes();  // 4032: up to a cache line
+//   meter->held_bytes();  // 4032: rounded up to a cache line
 //
 // A ByteMeter is thread-safe. A CountedFloats is movable, belongs to one thread
 // at a time, and begins at a cache line. Memory: the counted bytes, and a few

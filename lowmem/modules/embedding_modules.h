@@ -10,14 +10,14 @@
 // and in order; with 0 it leases only the rows that the ids need, each once.
 // The output's bits are the same.
 //
-// The caller owns the output. Thread-safe as in module.h: any number of Runs at
-// once, once loaded. Memory: the output; the table of an EmbeddingModule; a
-// chunk or row of a ChunkedEmbedding, and 8 bytes an id to sort the ids. A
-// table that stays in memory (LazyLoadingOptions.skip_modules) is used in
-// place.
+// The caller owns the output. Thread-safe as in module.h: after loading, any
+// number of Runs may run at once. Memory: the output; the table of an
+// EmbeddingModule; a chunk or row of a ChunkedEmbedding, and 8 bytes an id to
+// sort the ids. A table that stays in memory (LazyLoadingOptions.skip_modules)
+// is used in place.
 //
-// InvalidArgument if the table has no row for an id, or if chunk_rows is
-// negative. Otherwise module.h's errors.
+// The error is InvalidArgument if the table has no row for an id, or if
+// chunk_rows is negative. Other errors are those of module.h.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_EMBEDDING_MODULES_H_
 #define FOOTPRINT_LOWMEM_MODULES_EMBEDDING_MODULES_H_

@@ -21,24 +21,25 @@
 // depend on reading ahead.
 //
 // The model must outlive the result of LazyLoading, which must outlive every
-// Run and lease. Methods may be called from any thread, and so may Run of
-// different or equal modules, which share what is loaded.
+// Run and lease. Methods and the modules' Run may be called from any thread.
+// Runs of one module at the same time share its loaded parameters.
 //
 // Peak memory: the kept parameters, the most that is leased at one time, and at
 // most prefetch_bytes. All count as floats, whatever the file holds, each
 // parameter rounded up to a cache line. `peak_bytes` returns the peak. With
 // kResident or kMmap, tensors that are aligned, unpacked floats are used in
-// place and count nothing (kResident also holds the file; what was used of
-// kMmap stays mapped until the system reclaims it). For models with a hard
-// budget of bytes and weights in tiles, see encoder.h. Time: each use reads the
-// module's bytes, unless it was read ahead.
+// place and count nothing (kResident also holds the file; with kMmap, pages
+// that were used stay in memory until the system reclaims them). For models
+// with a hard budget of bytes and weights in tiles, see encoder.h. Time: each
+// use reads the module's bytes, unless it was read ahead.
 //
-// NotFound if a module, class or tensor does not exist; the message has the
-// closest names. InvalidArgument if options contradict each other or choose
-// nothing, if two modules of the tree have one name, or if a tensor has another
-// shape or is not F32, BF16 or F16. FailedPrecondition if the model is loaded
-// already. Unavailable if no thread can be started to read ahead. Otherwise
-// WeightStore's errors.
+// The error is NotFound if a module, class or tensor does not exist; the
+// message has the closest names. The error is InvalidArgument if options
+// contradict each other or choose nothing, if two modules of the tree have one
+// name, or if a tensor has another shape or is not F32, BF16 or F16. The error
+// is FailedPrecondition if the model is loaded already. The error is
+// Unavailable if no thread can be started to read ahead. Other errors are
+// WeightStore's.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_LAZY_LOADING_H_
 #define FOOTPRINT_LOWMEM_MODULES_LAZY_LOADING_H_
@@ -58,7 +59,7 @@ namespace footprint {
 
 struct LazyLoadingOptions {
   // The modules to load on use, chosen either by Module::class_name or by name,
-  // which includes all modules below. If both are empty, all modules.
+  // which includes all modules below. If both are empty, all modules are.
   std::vector<std::string> target_classes;
   std::vector<std::string> target_modules;
   // Exceptions, which stay in memory with all modules below them.
@@ -79,8 +80,8 @@ class LazyModel {
   virtual int64_t parameter_bytes() const = 0;
   // Returns the bytes of the parameters that stay in memory.
   virtual int64_t kept_bytes() const = 0;
-  // Return the bytes that are kept, leased and read ahead: now, and at the
-  // peak.
+  // These return the bytes that are kept, leased and read ahead: now, and at
+  // the peak.
   virtual int64_t held_bytes() const = 0;
   virtual int64_t peak_bytes() const = 0;
   // Returns how many leases found their module read ahead.
@@ -88,8 +89,8 @@ class LazyModel {
   // Returns how many leases began while their module had no other lease.
   virtual int64_t loads() const = 0;
   virtual WeightCounters counters() const = 0;
-  // FailedPrecondition if the file changed. Call this before trusting a result
-  // that was computed with kMmap.
+  // Returns FailedPrecondition if the file changed. Call this before trusting a
+  // result that was computed with kMmap.
   virtual absl::Status CheckFile() const = 0;
 };
 

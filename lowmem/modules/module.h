@@ -24,11 +24,11 @@
 // A module owns neither its children nor its parameters' memory; children are
 // usually its members. Not copyable, not movable. One thread builds the tree.
 // After that any number of threads may call Lease and LeaseRows at once.
-// Memory: about 100 bytes a parameter, and what is leased.
+// Memory: about 100 bytes a parameter, and the leased parameters.
 //
-// FailedPrecondition if LazyLoading was not called, or if its result was
-// destroyed. Otherwise WeightStore's errors, with the module's name before
-// them.
+// The error is FailedPrecondition if LazyLoading was not called, or if its
+// result was destroyed. Other errors are WeightStore's, with the module's name
+// before them.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_MODULE_H_
 #define FOOTPRINT_LOWMEM_MODULES_MODULE_H_

@@ -9,8 +9,8 @@
 // A module is absent, being read by one thread, or loaded. A thread that needs
 // an absent module reads it, and one that needs a module that is being read
 // waits. Owns what Add returns, and refers to the store and the parameters,
-// which must outlive it. Thread-safe after Start. Memory: what is loaded,
-// counted by the meter, and about 200 bytes a module.
+// which must outlive it. Thread-safe after Start. Memory: the loaded
+// parameters, which the meter counts, and about 200 bytes a module.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_MODULE_LOADER_H_
 #define FOOTPRINT_LOWMEM_MODULES_MODULE_LOADER_H_
@@ -36,7 +36,7 @@ namespace footprint::lowmem_internal {
 struct BoundParameter {
   Parameter* parameter = nullptr;
   Weight weight;
-  const float* in_place = nullptr;  // where it lies; null: it must be read
+  const float* in_place = nullptr;  // its address; null: it must be read
   int64_t offset_floats = 0;
 };
 
@@ -52,7 +52,7 @@ class LoadedModule final : public ParameterHolder {
   absl::StatusOr<RowsLease> AcquireRows(const Parameter& parameter, int64_t row,
                                         int64_t rows) override;
 
-  // Bytes that a lease of the whole module holds.
+  // Returns the bytes that a lease of the whole module holds.
   int64_t bytes() const { return LineFloatBytes(floats_); }
 
  private:
@@ -91,7 +91,7 @@ class ModuleLoader {
   LoadedModule* Add(std::string name, bool is_kept,
                     std::vector<BoundParameter> parameters);
   // Loads the modules that stay in memory, and starts reading ahead those of
-  // `order`, which repeats. Unavailable if no thread can start.
+  // `order`, which repeats. Returns Unavailable if no thread can start.
   absl::Status Start(const std::vector<LoadedModule*>& order);
 
   WeightStore& store() const { return *store_; }

@@ -6,7 +6,7 @@
 //
 // The order is that of the tree: a module, then its children. Names are copies;
 // modules stay with their owner and must outlive the list. Thread-safe. Memory:
-// the names. Errors as in lazy_loading.h.
+// the names. Errors are those of lazy_loading.h.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_MODULE_TREE_H_
 #define FOOTPRINT_LOWMEM_MODULES_MODULE_TREE_H_

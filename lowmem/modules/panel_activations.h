@@ -29,7 +29,7 @@ class PanelActivations {
   // Makes activations that are zero.
   PanelActivations(int64_t tokens, int64_t features);
   // Makes activations from rows[token * features + feature]. The number of rows
-  // must be a multiple of `features`; a rest is ignored.
+  // must be a multiple of `features`; a remainder is ignored.
   static PanelActivations FromRows(absl::Span<const float> rows,
                                    int64_t features);
 

@@ -18,8 +18,8 @@
 // activations at a time. Time: that of the kernels of matrix_product.h and
 // token_kernels.h, on the calling thread.
 //
-// InvalidArgument if the input has another number of features than the module
-// takes; the message names both. Otherwise module.h's errors.
+// The error is InvalidArgument if the input has another number of features than
+// the module takes; the message names both. Other errors are those of module.h.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_PANEL_MODULES_H_
 #define FOOTPRINT_LOWMEM_MODULES_PANEL_MODULES_H_

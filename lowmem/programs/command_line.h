@@ -14,8 +14,9 @@
 // from files of other people: bytes that are not printable text are shown as
 // \x1b.
 //
-// For the main thread. Returned words are argv's own and valid as long as the
-// process runs. Memory: Abseil's flags, and the text of a message.
+// The functions are for the main thread. Returned words are argv's own and
+// valid as long as the process runs. Memory: Abseil's flags, and the text of a
+// message.
 
 #ifndef FOOTPRINT_LOWMEM_PROGRAMS_COMMAND_LINE_H_
 #define FOOTPRINT_LOWMEM_PROGRAMS_COMMAND_LINE_H_
@@ -32,7 +33,7 @@ namespace footprint::lowmem_internal {
 enum class ExitCode { kFailed = 1, kWrongUsage = 2 };
 
 // Returns the arguments that are not flags. A wrong flag ends the program with
-// exit code 2, help with 0.
+// exit code 2, and --help ends it with 0.
 std::vector<char*> ParseFlags(int argc, char** argv);
 
 // Prints the reason in one line without control characters, and returns the
@@ -40,8 +41,8 @@ std::vector<char*> ParseFlags(int argc, char** argv);
 int Fail(absl::string_view program, ExitCode code, const absl::Status& status);
 
 // Checks that an output may be written to `path`: either nothing exists there,
-// or only an empty file, a pipe or a device. AlreadyExists if there is a file
-// and the user did not give --force.
+// or only an empty file, a pipe or a device. Returns AlreadyExists if there is
+// a file and the user did not give --force.
 absl::Status CheckNotThere(const std::string& path, bool force);
 
 // Returns the exit code of a program that did its work: 0, or kFailed with a
@@ -56,7 +57,7 @@ int RunOnFolder(absl::string_view program, const std::vector<char*>& arguments,
                 absl::FunctionRef<absl::Status(const std::string&)> run);
 
 // Says on standard error if a model's folder has a second file of weights,
-// which the program does not read, and how that is run.
+// which the program does not read, and how to run that file.
 void NoteUnreadWeights(absl::string_view program, const std::string& directory);
 
 }  // namespace footprint::lowmem_internal

@@ -4,11 +4,11 @@
 //   footprint::ReleaseProgramPages();
 //   run->Forward(ids, {});
 //
-// Code that opens files, reads flags and writes errors runs once, and stays in
-// memory with everything near it: several MiB, libraries included, next to an
-// arena of one. Pages that are needed again return from the page cache when
-// they are touched. Only pages are released that the file backs and that
-// nothing may write to: no data, no relocated pointers.
+// Code that opens files, reads flags and writes errors runs once, but stays in
+// memory with everything near it. With libraries that is several MiB, while an
+// arena may have one MiB. Pages that are needed again return from the page
+// cache when they are touched. Only pages that the file backs and that nothing
+// may write to are released: no data, no relocated pointers.
 //
 // The mappings stay in place, so pointers into them stay valid. May be called
 // at any time from any thread. Memory: none. Time: a system call for each

@@ -8,7 +8,7 @@
 //
 // Plain data and functions for one thread. Memory: none. Errors are those of
 // RunMemory, of `least` and of `choose`. The functions that parse a flag return
-// InvalidArgument if its value is none of those named.
+// InvalidArgument for any value that their comments do not name.
 
 #ifndef FOOTPRINT_LOWMEM_PROGRAMS_RUN_BUDGET_H_
 #define FOOTPRINT_LOWMEM_PROGRAMS_RUN_BUDGET_H_
@@ -46,7 +46,7 @@ absl::StatusOr<absl::optional<WeightBackend>> ParseBackend(
 // Parses a flag's value: "exact" or "int8".
 absl::StatusOr<Arithmetic> ParseArithmetic(const std::string& flag);
 
-// Returns InvalidArgument if int8 is asked for but no matrix of the model has a
+// Returns InvalidArgument if int8 is requested but no matrix of the model has a
 // quantised type that it speeds up. The message says what would help.
 // `matrices` are those that a pass multiplies: MultipliedMatrices(weights).
 absl::Status CheckArithmetic(Arithmetic arithmetic,
@@ -63,11 +63,11 @@ absl::StatusOr<CacheType> ParseCacheType(const std::string& flag);
 // Returns InvalidArgument if no plan can have that many threads.
 absl::Status CheckThreads(int threads);
 
-// The budget that was asked for, or a chosen one and why.
+// The requested budget, or a chosen one with the reason.
 struct Budget {
   int64_t bytes = 0;
   absl::optional<BudgetChoice> choice;
-  std::string limited_by;  // set: it is all that is free there
+  std::string limited_by;  // if set, all that is free there is taken
 };
 
 // Returns the budget. `choose` is called only if the request leaves the choice.
@@ -80,16 +80,18 @@ absl::StatusOr<Budget> FindBudget(
     absl::FunctionRef<absl::StatusOr<BudgetChoice>()> choose,
     int64_t beside_bytes = 0);
 
-// "budget       10.9 MiB, predicted to take ...".
+// Returns "budget       10.9 MiB, predicted to take ...".
 std::string BudgetLine(const Budget& budget);
 
-// The way of reading that was asked for, or the one that the memory is good
-// for. ResourceExhausted: all weights at once have no room.
+// Returns the requested backend, or without a request the one that suits the
+// free memory. Returns ResourceExhausted if kResident is requested and the file
+// does not fit the free memory.
 absl::StatusOr<WeightBackend> FindBackend(
     const absl::optional<WeightBackend>& backend, int64_t file_bytes,
     const RunMemory& memory);
 
-// Returns 0 where there is no such file, which opening it says.
+// Returns the size of a file. Returns 0 if there is no such file, which is
+// reported when it is opened.
 int64_t FileBytes(const std::string& path);
 
 }  // namespace footprint::lowmem_internal

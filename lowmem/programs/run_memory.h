@@ -56,16 +56,17 @@ class RunMemory {
                 int64_t plan_bytes) const;
 
   // Returns the budget or, if it was chosen automatically, at most the free
-  // memory. ResourceExhausted if it does not fit, or if the free memory is
-  // below `least_bytes`.
+  // memory. Returns ResourceExhausted if it does not fit, or if the free memory
+  // is below `least_bytes`.
   absl::StatusOr<int64_t> LimitBudget(int64_t budget_bytes, int64_t least_bytes,
                                       bool is_chosen) const;
 
-  // Fails unless that many bytes are free. `what` begins the error: "3
-  // sequences".
+  // Returns ResourceExhausted unless that many bytes are free. `what` begins
+  // the error: "3 sequences".
   absl::Status CheckRoom(const std::string& what, int64_t bytes) const;
 
-  // "the machine" or "the control group /path".
+  // Returns "the machine" or "the control group /path", or "" if nothing limits
+  // it.
   std::string limited_by() const {
     return free_.has_value() ? free_->limited_by : "";
   }

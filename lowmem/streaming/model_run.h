@@ -4,7 +4,7 @@
 //
 //   absl::StatusOr<RunMemory> memory =
 //       TakeRunMemory(plan.peak_bytes, plan.pinned, TensorsToPin(weights),
-//       store);
+//                     store);
 //   StepTimes times(config.layers + 1);
 //   times.Begin();
 //   RunLayer(0);
@@ -14,9 +14,9 @@
 // functions may be called from any thread. Memory: the arena, and 8 bytes a
 // step.
 //
-// ResourceExhausted if there is no memory for the arena. InvalidArgument if
-// there are no ids, or one that the vocabulary does not have. Otherwise the
-// store's errors.
+// The error is ResourceExhausted if there is no memory for the arena. The error
+// is InvalidArgument if there are no ids, or an id that the vocabulary does not
+// have. Other errors are the store's.
 
 #ifndef FOOTPRINT_LOWMEM_STREAMING_MODEL_RUN_H_
 #define FOOTPRINT_LOWMEM_STREAMING_MODEL_RUN_H_
@@ -53,8 +53,8 @@ absl::StatusOr<RunMemory> TakeRunMemory(int64_t peak_bytes,
                                         WeightStore* store);
 
 // Opens a stream that reads the list's tiles ahead, over and over, in a ring of
-// `depth` slots. Returns null if the list is empty. Internal if the list is not
-// complete.
+// `depth` slots. Returns null if the list is empty. Returns Internal if the
+// list is not complete.
 absl::StatusOr<std::unique_ptr<TileStream>> OpenRing(WeightStore* store,
                                                      const TileList& list,
                                                      int depth,
@@ -71,6 +71,8 @@ struct VectorLoad {
 absl::Status ReadVectors(absl::Span<const VectorLoad> loads, int worker,
                          int workers, WeightStore* store);
 
+// Returns InvalidArgument unless there are ids and the vocabulary has all of
+// them.
 absl::Status CheckIds(absl::Span<const int32_t> ids, int64_t vocabulary);
 
 // Returns the error for a plan that was made for another model.
@@ -84,7 +86,7 @@ absl::Status NotFinite(const WeightStore& store, absl::string_view where);
 // changed, returns the file's error, which is the cause.
 absl::Status PassFault(const WeightStore& store, const absl::Status& status);
 
-// Unavailable if fewer workers were started than planned.
+// Returns Unavailable if fewer workers were started than planned.
 absl::Status CheckWorkers(int started, int planned);
 
 class StepTimes {

@@ -3,9 +3,9 @@
 //   float* scores = footprint::lowmem_internal::FindPart<float>(
 //       arena, plan, plan.scores, worker);
 //
-// The arena owns the memory and must outlive all of it. Nothing is allocated.
-// Thread-safe, since each worker has a part of its own and a VectorRun belongs
-// to one worker. A plan is an EncoderPlan or a DecoderPlan.
+// The arena owns the memory, and must outlive the pointers. Nothing is
+// allocated. Thread-safe, since each worker has a part of its own and a
+// VectorRun belongs to one worker. A plan is an EncoderPlan or a DecoderPlan.
 
 #ifndef FOOTPRINT_LOWMEM_STREAMING_PASS_MEMORY_H_
 #define FOOTPRINT_LOWMEM_STREAMING_PASS_MEMORY_H_

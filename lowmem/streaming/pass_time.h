@@ -48,7 +48,7 @@ struct TileWork {
 // The other parameters that the time depends on.
 struct PassShape {
   WeightBackend backend = WeightBackend::kPread;
-  // Bytes that direct reads come in (WeightStore::direct_block_bytes).
+  // The block size of direct reads (WeightStore::direct_block_bytes).
   int64_t direct_block_bytes = kPageBytes;
   int64_t panels = 1;
   bool single_token = false;
@@ -64,6 +64,7 @@ struct PassShape {
   int64_t panel_multiply_adds = 0;
 };
 
+// Returns the nominal time of a pass.
 double PredictPassSeconds(const TileWork& work, const PassShape& shape);
 
 }  // namespace footprint

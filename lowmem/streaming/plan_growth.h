@@ -1,5 +1,5 @@
-// The needs of streamed weights that a plan must meet, and the growth of a plan
-// into its budget.
+// Grows a plan of streamed weights into its budget, and defines the needs that
+// the plan must meet.
 //
 //   auto plan = footprint::GrowPlan(
 //       request, budget_bytes, smallest,
@@ -21,7 +21,7 @@
 
 namespace footprint {
 
-// More threads than any machine has processors. A plan with more is refused.
+// The most workers that a plan may have, more than any machine has processors.
 inline constexpr int kMostWorkers = 1024;
 
 // The needs of the streamed matrices.
@@ -32,8 +32,8 @@ struct StreamingNeeds {
   static constexpr int64_t kFloatBlockBytes =
       kBlockElements * static_cast<int64_t>(sizeof(float));
 
-  // Bytes of that many elements in the widest type of the matrices, and in the
-  // narrowest.
+  // Bytes of kBlockElements elements in the widest type of the matrices, and in
+  // the narrowest.
   int64_t largest_block_bytes = kFloatBlockBytes;
   int64_t smallest_block_bytes = kFloatBlockBytes;
   // True: weights are copied into slots. False: they are used in place.
@@ -59,7 +59,7 @@ struct StreamingNeeds {
   bool has_narrow_weights() const {
     return smallest_block_bytes < kFloatBlockBytes;
   }
-  // Returns bytes that hold that many elements of any of the matrices.
+  // Returns the bytes that hold that many elements of any of the matrices.
   int64_t BytesOf(int64_t elements) const {
     return (elements * largest_block_bytes + kBlockElements - 1) /
            kBlockElements;
@@ -81,7 +81,7 @@ inline bool operator==(const StreamingNeeds& a, const StreamingNeeds& b) {
          a.whole_tensors == b.whole_tensors;
 }
 
-// The slots of a worker at which reading ahead hides the disk's latency.
+// With this many slots for each worker, reading ahead hides the disk's latency.
 inline constexpr int kLargestDepth = 8;
 
 // Returns whether one more slot is worthwhile. With many small tiles the
@@ -182,14 +182,14 @@ struct ModelPlan {
   PinnedTensors pinned;
 };
 
-// InvalidArgument if there is no token, if there are more tokens than the model
-// has positions, or if the number of workers is out of range.
+// Returns InvalidArgument if there is no token, if there are more tokens than
+// the model has positions, or if the number of workers is out of range.
 absl::Status CheckPlannedSize(int64_t tokens, int64_t positions, int workers);
 
 // Chooses the first tensors that fit between the arena's end and the budget,
 // and the part of the next tensor that fits into the rest. So a run reads close
 // to the least bytes that any program reads (read_bound.h), however large the
-// tensors. A table is not kept in part: most of what is read of it would not be
+// tensors. No part of a table is kept, because most of its bytes would not be
 // used.
 inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
                                   int64_t peak_bytes, int64_t budget_bytes) {

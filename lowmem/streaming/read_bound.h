@@ -5,12 +5,12 @@
 //   std::cout << "20 tokens read at least " << bound.LeastBytes(20);
 //
 // A pass needs each byte of its weights. When a pass begins, a program that
-// holds at most `memory_bytes` has at most so many of them in memory, and must
-// read the others. The first pass finds none of them in memory. So `n` passes
-// read at least W + (n - 1) (W - B) bytes. A program that always keeps the same
-// B bytes reads exactly as many. The bound holds for programs that read the
-// weights as they are stored in this file. Bytes of tables, of which a pass
-// reads a few rows, are not among W.
+// holds at most `memory_bytes` has at most this many of them in memory, and
+// must read the others. The first pass finds none of them in memory. So `n`
+// passes read at least W + (n - 1) (W - B) bytes. A program that always keeps
+// the same B bytes reads exactly as many. The bound holds for programs that
+// read the weights as they are stored in this file. Bytes of tables, of which a
+// pass reads a few rows, are not among W.
 //
 // Plain data and pure functions; thread-safe. Memory: none.
 

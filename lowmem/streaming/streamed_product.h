@@ -90,8 +90,9 @@ class StreamedProduct {
   // Copies a single token's features from panels. Multiply then uses them
   // instead of its `input` until the next call of UseSingleToken or UsePanels.
   void UseSingleToken(const float* panel, int64_t features);
-  // Takes the input from each Multiply. All of them until the next call have
-  // the same, which is rounded once if it is rounded.
+  // From now on Multiply uses its `input`. All calls until the next UsePanels
+  // or UseSingleToken must have the same input, so that it is rounded at most
+  // once.
   void UsePanels() {
     single_token_ = false;
     is_rounded_ = false;
@@ -112,12 +113,12 @@ class StreamedProduct {
     stream_schedule_ = schedule;
     next_tile_ = 0;
   }
-  // Makes the tile at `index` of the stream's schedule the next one. Needed at
+  // Makes the tile at `index` of the stream's schedule the next one. Call it at
   // the beginning, and where the order of use departs from the schedule.
   absl::Status SkipTo(int64_t index);
 
-  // output(row - rows.begin, token) = activation(start + sum over `columns` of
-  // matrix(row, column) input(column - columns.begin, token)).
+  // Computes output(row - rows.begin, token) = activation(start + sum over
+  // `columns` of matrix(row, column) input(column - columns.begin, token)).
   // `epilogue.bias` is that of rows.begin. columns.begin is a multiple of
   // kSumBlock.
   absl::Status Multiply(const Weight& matrix, const IndexRange& rows,
@@ -137,7 +138,7 @@ class StreamedProduct {
     absl::FunctionRef<absl::Status(const IndexRange& rows)> use;
   };
   // Multiplies all columns of some rows, one part of the rows after the other,
-  // without bias or activation. The matrix lies in one panel of columns.
+  // without bias or activation. The matrix must have a single panel of columns.
   absl::Status MultiplyInParts(const Weight& matrix, const IndexRange& rows,
                                const PanelView& input, int64_t panels,
                                const RowParts& parts);
@@ -197,12 +198,12 @@ class StreamedProduct {
   WeightStore* store_;
   ProductMemory memory_;
   bool single_token_ = false;
-  bool is_rounded_ = false;  // the input is
+  bool is_rounded_ = false;  // whether the input is rounded
   int64_t rounded_columns_ = 0;
   TileList* schedule_ = nullptr;
   TileStream* stream_ = nullptr;
   absl::Span<const Tile> stream_schedule_;
-  int64_t next_tile_ = 0;  // of the stream; -1: unknown, after an error
+  int64_t next_tile_ = 0;  // of the stream; -1: unknown after an error
   TileLease lease_;        // of the tile in use
 };
 

@@ -22,7 +22,8 @@
 
 namespace footprint::lowmem_internal {
 
-// The outputs of a matrix from `first_output` on; no matrix if it is null.
+// The outputs of a matrix from `first_output` on. `matrix` is null if there is
+// no such matrix.
 struct MatrixPart {
   const Weight* matrix = nullptr;
   int64_t first_output = 0;
@@ -32,9 +33,9 @@ struct LayerShape {
   int64_t hidden = 0;
   int64_t attended = 0;  // features of attention's context
   int64_t intermediate = 0;
-  int64_t chunk_features = 0;  // of these, at a time
+  int64_t chunk_features = 0;  // of the intermediate ones, at a time
   int workers = 1;
-  // Outputs are dealt to workers in runs of this many.
+  // Outputs are divided among workers in runs of this many.
   int64_t output_unit = 1;
   // Matrices are stored as [inputs, outputs].
   bool is_transposed = false;

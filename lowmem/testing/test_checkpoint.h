@@ -72,8 +72,9 @@ TestCheckpoint RandomCheckpoint(const EncoderConfig& config, DType type,
                                 uint32_t seed);
 
 // Writes config.json and model.safetensors into a new folder below the test's
-// own and returns its path. With `block_columns`, wider matrices are stored in
-// panels of that many columns, as in packed files (see column_blocks.h).
+// own folder, and returns its path. With `block_columns`, wider matrices are
+// stored in panels of that many columns, as in packed files (see
+// column_blocks.h).
 std::string WriteCheckpoint(const TestCheckpoint& checkpoint, DType type,
                             const std::string& name, int64_t block_columns = 0);
 

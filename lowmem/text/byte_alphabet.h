@@ -20,7 +20,7 @@
 
 namespace footprint {
 
-// Returns the bytes of the word, or nothing if a character is not of the
+// Returns the bytes of the word, or nullopt if a character is not in the
 // alphabet.
 absl::optional<std::string> FromByteAlphabet(absl::string_view word);
 

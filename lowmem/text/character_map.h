@@ -10,9 +10,9 @@
 // Face's tokenizers, the shortest prefix of a grapheme that the map has
 // decides.
 //
-// Movable and thread-safe. Memory: the map, about 240 KiB in public models.
-// InvalidArgument if the bytes are not such a map. An offset beyond the map's
-// end maps nothing.
+// Movable and thread-safe. Memory: the map, about 240 KiB in public models. The
+// error is InvalidArgument if the bytes are not such a map. An offset beyond
+// the map's end maps nothing.
 //
 // Source of the format: a double array of Darts-clone, then strings that end
 // with a zero byte; the normalizer of google/sentencepiece.

@@ -1,5 +1,5 @@
-// Gives the text around a turn of a conversation, in the form that a family of
-// models was trained with.
+// Returns the text around a turn of a conversation, in the form that a family
+// of models was trained with.
 //
 //   const footprint::ChatTemplate* chat =
 //       footprint::FindChatTemplate(tokenizer);

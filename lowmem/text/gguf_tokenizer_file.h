@@ -12,9 +12,9 @@
 // The result is plain data. Thread-safe. Memory: that of TokenizerFile, and 8
 // bytes a word during the read.
 //
-// Errors: those of GgufIndex. Unimplemented if the model or the way to cut is
-// not known; the message names it. InvalidArgument if lists differ in length or
-// there are no merges.
+// Errors: those of GgufIndex. The error is Unimplemented if the model or the
+// value of "tokenizer.ggml.pre" is not known; the message names it. The error
+// is InvalidArgument if lists differ in length or there are no merges.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_GGUF_TOKENIZER_FILE_H_
 #define FOOTPRINT_LOWMEM_TEXT_GGUF_TOKENIZER_FILE_H_
@@ -31,8 +31,8 @@ namespace footprint {
 absl::StatusOr<TokenizerFile> ReadGgufTokenizer(const std::string& path);
 
 // Returns the ids that end a generated text according to the file's keys: the
-// ends of a text, of a turn and of a message. Returns none if the file has no
-// such key. InvalidArgument if a value is not an id.
+// ends of a text, of a turn and of a message. The result is empty if the file
+// has no such key. Returns InvalidArgument if a value is not an id.
 absl::StatusOr<std::vector<int32_t>> ReadGgufStopIds(const std::string& path);
 
 }  // namespace footprint

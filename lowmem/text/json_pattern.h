@@ -1,10 +1,11 @@
-// A pattern as tokenizer.json writes it: {"Regex": "\\s+"} or {"String": " "}.
+// Parses a pattern as tokenizer.json writes it: {"Regex": "\\s+"} or {"String":
+// " "}.
 //
 //   absl::StatusOr<footprint::TextPattern> pattern =
 //       footprint::ParseJsonPattern(json["pattern"]);
 //
-// Pure and thread-safe. Memory: the pattern's. InvalidArgument if the JSON has
-// neither key, or if PCRE2 does not accept the pattern.
+// Pure and thread-safe. Memory: the pattern's. The error is InvalidArgument if
+// the JSON has neither key, or if PCRE2 does not accept the pattern.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_JSON_PATTERN_H_
 #define FOOTPRINT_LOWMEM_TEXT_JSON_PATTERN_H_
@@ -29,8 +30,8 @@ absl::StatusOr<TextPattern> ParseJsonPattern(const nlohmann::json& json);
 const nlohmann::json& JsonMember(const nlohmann::json& json,
                                  const std::string& key);
 
-// Return the value of a key of an object, or `otherwise` if the key is missing
-// or its value has another type.
+// These return the value of a key of an object, or `otherwise` if the key is
+// missing or its value has another type.
 std::string JsonTextOr(const nlohmann::json& json, const char* key,
                        const std::string& otherwise);
 bool JsonFlagOr(const nlohmann::json& json, const char* key, bool otherwise);

@@ -60,7 +60,8 @@ class MergeTable {
   absl::string_view Word(uint32_t merge) const;
 
   const TokenTable* words_;
-  // The id of the result, and in the low bits the bytes of its left part.
+  // For each merge, the id of the result, with the bytes of its left part in
+  // the low bits.
   std::vector<uint32_t> merges_;
   std::vector<int32_t> slots_;  // ranks by hash; -1: free
 };

@@ -10,10 +10,11 @@
 // result with PCRE2_UTF, PCRE2_UCP and PCRE2_MULTILINE, since ^ and $ match at
 // each line.
 //
-// Pure and thread-safe. Memory: that of the result. InvalidArgument if a set
-// does not end, if no class has a name such as that in [:alpha:], or if sets
-// lie too deep within sets; for the first two the message says at which byte.
-// PCRE2 finds all other mistakes when it compiles the result.
+// Pure and thread-safe. Memory: that of the result. The error is
+// InvalidArgument if a set does not end, if a class in the form of [:alpha:]
+// has an unknown name, or if sets are nested too deeply; for the first two the
+// message says at which byte. PCRE2 finds all other mistakes when it compiles
+// the result.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_PATTERN_SYNTAX_H_
 #define FOOTPRINT_LOWMEM_TEXT_PATTERN_SYNTAX_H_

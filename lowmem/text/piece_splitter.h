@@ -11,9 +11,9 @@
 // whole. Bytes stay bytes: the letters of ByteLevel's alphabet are turned into
 // bytes when the vocabulary is read.
 //
-// Movable and thread-safe. Memory: its steps, and the pieces. Unimplemented if
-// a type or a behavior is not known; the message names it. InvalidArgument as
-// in TextPattern.
+// Movable and thread-safe. Memory: its steps, and the pieces. The error is
+// Unimplemented if a type or a behavior is not known; the message names it.
+// Other errors are those of TextPattern::Compile.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_PIECE_SPLITTER_H_
 #define FOOTPRINT_LOWMEM_TEXT_PIECE_SPLITTER_H_
@@ -36,7 +36,7 @@ class PieceSplitter {
 
   // Returns the pieces, none of which is empty. `is_first` says that the text
   // is the beginning of the tokenised text and does not follow a special word.
-  // ResourceExhausted as in TextPattern.
+  // Errors are those of TextPattern::Cut.
   absl::StatusOr<std::vector<std::string>> Split(absl::string_view text,
                                                  bool is_first) const;
 

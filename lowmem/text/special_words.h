@@ -48,8 +48,8 @@ class SpecialWords {
   void Add(const SpecialWord& word);
   bool empty() const { return words_.empty(); }
 
-  // Cuts the text into words and what lies between. The parts refer to the text
-  // and to the list.
+  // Cuts the text into words and the texts between them. The parts refer to the
+  // text and to the list.
   std::vector<Part> Cut(absl::string_view text) const;
 
  private:

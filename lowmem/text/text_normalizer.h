@@ -9,9 +9,9 @@
 // StripAccents, Strip, Replace, Prepend, BertNormalizer and Precompiled; null
 // changes nothing.
 //
-// Movable and thread-safe. Memory: its steps, and the texts of a call.
-// Unimplemented if a type is not known; the message names it. InvalidArgument
-// if a step lacks a value that it needs.
+// Movable and thread-safe. Memory: its steps, and the texts of a call. The
+// error is Unimplemented if a type is not known; the message names it. The
+// error is InvalidArgument if a step lacks a value that it needs.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_NORMALIZER_H_
 #define FOOTPRINT_LOWMEM_TEXT_TEXT_NORMALIZER_H_
@@ -31,7 +31,7 @@ class TextNormalizer {
  public:
   static absl::StatusOr<TextNormalizer> Parse(const nlohmann::json& json);
 
-  // Returns the normalised text. ResourceExhausted as in TextPattern.
+  // Returns the normalised text, or the errors of TextPattern::Cut.
   absl::StatusOr<std::string> Apply(absl::string_view text) const;
   // Returns whether Apply drops the text's first character, such as whitespace
   // or a control character. If so, the rest does not count as the beginning of

@@ -8,13 +8,14 @@
 // The pattern has Oniguruma's syntax (see pattern_syntax.h). PCRE2 matches
 // characters of UTF-8 by Unicode's classes, from left to right; among the
 // matches at one position, the pattern's order decides. The parts cover the
-// text without a gap: the matches, and what lies between. An empty match, as of
-// "(?=[0-9]{3})", gives a part without text, except right after another match.
+// text without a gap: the matches, and the text between them. An empty match,
+// such as one of "(?=[0-9]{3})", gives a part without text, except right after
+// another match.
 //
 // Movable and thread-safe. Memory: the compiled pattern, some KiB, and the
-// parts. InvalidArgument if the pattern is not valid; the message says at which
-// byte, most often of the pattern as translated for PCRE2. ResourceExhausted if
-// a match exceeds PCRE2's limit.
+// parts. The error is InvalidArgument if the pattern is not valid; the message
+// says at which byte, usually of the pattern as translated for PCRE2. The error
+// is ResourceExhausted if a match exceeds PCRE2's limit.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_PATTERN_H_
 #define FOOTPRINT_LOWMEM_TEXT_TEXT_PATTERN_H_

@@ -31,7 +31,7 @@ class TextStream {
   std::string Finish();
 
  private:
-  // Forgets the first ids, where all text is shown.
+  // Forgets the first ids, whose text was returned.
   void Forget();
 
   const Tokenizer* tokenizer_;

@@ -14,9 +14,9 @@
 //
 // Thread-compatible; const calls are thread-safe. Memory: the ids.
 //
-// InvalidArgument if a processor lacks the ids that it names. Unimplemented if
-// a processor is not known, or for a pair if several templates follow each
-// other.
+// The error is InvalidArgument if a processor lacks the ids that it names. The
+// error is Unimplemented if a processor is not known, or for a pair if several
+// templates follow each other.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_TEMPLATE_H_
 #define FOOTPRINT_LOWMEM_TEXT_TEXT_TEMPLATE_H_

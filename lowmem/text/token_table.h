@@ -13,10 +13,11 @@
 // Thread-compatible, and thread-safe after Index. Returned words refer to the
 // table. Memory: a word's bytes and about 11 more for each id.
 //
-// InvalidArgument if an id is negative, at least 2^24 or already has a word, if
-// a word is empty or has 64 KiB or more, or if two ids have the same word and
-// Index is called with Repeated::kRefused; the message names the ids.
-// InvalidArgument also if the words together have more than 4 GiB.
+// The error is InvalidArgument if an id is negative, at least 2^24 or already
+// has a word, if a word is empty or has 64 KiB or more, or if two ids have the
+// same word and Index is called with Repeated::kRefused; the message names the
+// ids. The error is InvalidArgument also if the words together have more than 4
+// GiB.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TOKEN_TABLE_H_
 #define FOOTPRINT_LOWMEM_TEXT_TOKEN_TABLE_H_

@@ -20,9 +20,9 @@
 // some 50 bytes for each byte of a text while it is encoded. Time: about 30 ns
 // for each byte of the file in Open, and a microsecond a word.
 //
-// Errors: those of ReadTokenizerFile, TextNormalizer and PieceSplitter.
-// InvalidArgument if a text is not UTF-8. Unimplemented if a decoder or a
-// post-processor is not known; the message names it.
+// Errors: those of ReadTokenizerFile, TextNormalizer and PieceSplitter. The
+// error is InvalidArgument if a text is not UTF-8. The error is Unimplemented
+// if a decoder or a post-processor is not known; the message names it.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TOKENIZER_H_
 #define FOOTPRINT_LOWMEM_TEXT_TOKENIZER_H_

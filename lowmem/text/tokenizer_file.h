@@ -11,10 +11,10 @@
 // words. Time: about 30 ns a byte, because the file is parsed two or three
 // times.
 //
-// NotFound if there is no such file. InvalidArgument if it is not a regular
-// file, not the JSON of a tokenizer, or if its tables contradict each other;
-// the message names the file. Unimplemented if the model is not BPE, WordPiece
-// or Unigram.
+// The error is NotFound if there is no such file. The error is InvalidArgument
+// if it is not a regular file, not the JSON of a tokenizer, or if its tables
+// contradict each other; the message names the file. The error is Unimplemented
+// if the model is not BPE, WordPiece or Unigram.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TOKENIZER_FILE_H_
 #define FOOTPRINT_LOWMEM_TEXT_TOKENIZER_FILE_H_

@@ -11,8 +11,8 @@
 // read bytes that are not a character as U+FFFD, but ToNormalForm returns such
 // a text unchanged.
 //
-// Pure and thread-safe. Memory: that of the results. InvalidArgument if a text
-// is not UTF-8; the message says at which byte.
+// Pure and thread-safe. Memory: that of the results. The error is
+// InvalidArgument if a text is not UTF-8; the message says at which byte.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_UNICODE_TEXT_H_
 #define FOOTPRINT_LOWMEM_TEXT_UNICODE_TEXT_H_

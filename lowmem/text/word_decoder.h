@@ -8,8 +8,8 @@
 // Replace, ByteFallback, Fuse and Strip. If it is null, words are joined with
 // spaces.
 //
-// Thread-safe. Memory: the texts. Unimplemented if a type is not known; the
-// message names it.
+// Thread-safe. Memory: the texts. The error is Unimplemented if a type is not
+// known; the message names it.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_WORD_DECODER_H_
 #define FOOTPRINT_LOWMEM_TEXT_WORD_DECODER_H_

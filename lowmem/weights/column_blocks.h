@@ -28,14 +28,14 @@ struct ColumnBlocks {
   int64_t block_columns = 0;
 };
 
-// Return the key of the entry for a tensor, and its text.
+// These return the key of the entry for a tensor, and its text.
 std::string ColumnBlocksKey(absl::string_view tensor_name);
 std::string ColumnBlocksText(int64_t rows, int64_t columns,
                              int64_t block_columns);
 
 // Returns the shape and the blocks of a packed tensor. A tensor without an
-// entry has its stored shape and one block. InvalidArgument if the entry has
-// another form or disagrees with the tensor.
+// entry has its stored shape and one block. Returns InvalidArgument if the
+// entry has another form or disagrees with the tensor.
 absl::StatusOr<ColumnBlocks> FindColumnBlocks(const TensorIndex& index,
                                               const TensorInfo& tensor);
 

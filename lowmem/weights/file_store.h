@@ -5,7 +5,7 @@
 // A store owns the open file and its index. A view refers to the image or to
 // the slot and must not outlive it. Any thread may call, also several at once:
 // counters are atomic, and each read names its position in the file. Memory:
-// the index (about 150 bytes a tensor), and what a backend adds.
+// the index (about 150 bytes a tensor), and the backend's own memory.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_FILE_STORE_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_FILE_STORE_H_

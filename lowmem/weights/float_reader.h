@@ -17,8 +17,9 @@
 
 namespace footprint {
 
-// Returns the rows as dense floats where the store holds them, or null if it
-// does not hold them in that form. Needs no slot and reads nothing.
+// Returns the address at which the store holds the rows as dense floats, or
+// null if it does not hold them in that form. It needs no slot and reads
+// nothing.
 const float* RowsInPlace(WeightStore& store, const Weight& weight, int64_t row,
                          int64_t rows);
 

@@ -13,7 +13,8 @@
 // PinFirst come first; after them every method may be called from any thread.
 // Memory: the given memory, and 32 bytes a pinned tensor.
 //
-// ResourceExhausted if the memory is full. Otherwise the base store's errors.
+// The error is ResourceExhausted if the memory is full. Other errors are the
+// base store's.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_PINNED_STORE_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_PINNED_STORE_H_
@@ -47,8 +48,8 @@ class PinnedStore final : public WeightStore {
 
   // Reads the first `bytes` of a tensor into the free part of the memory. A
   // tile that lies within them is never read again; one that goes beyond is
-  // read as if nothing were pinned. InvalidArgument if `bytes` is negative or
-  // more than the tensor has.
+  // read as if nothing were pinned. Returns InvalidArgument if `bytes` is
+  // negative or more than the tensor has.
   absl::Status PinFirst(const TensorInfo& tensor, int64_t bytes);
 
   WeightBackend backend() const override { return base_->backend(); }

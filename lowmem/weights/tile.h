@@ -36,7 +36,7 @@ struct Tile {
   bool contiguous() const { return rows <= 1 || row_stride_bytes == row_bytes; }
 };
 
-// Where a tile can be read in memory.
+// The place in memory where a tile can be read.
 struct TileView {
   const void* data = nullptr;
   int64_t row_stride_bytes = 0;

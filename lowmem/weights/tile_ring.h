@@ -56,7 +56,7 @@ struct RingLayout {
 int64_t RingSlotBytes(const WeightStore& store,
                       absl::Span<const Tile> schedule);
 
-// Return the errors of TileStream: the slot of tile `index` is still lent
+// These return the errors of TileStream: the slot of tile `index` is still lent
 // (FailedPrecondition), all tiles were delivered (OutOfRange), and a lease has
 // not ended before Rewind (FailedPrecondition).
 absl::Status StillLent(int64_t index, int depth);

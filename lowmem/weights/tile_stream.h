@@ -47,12 +47,12 @@ struct TileStreamOptions {
   int depth = 1;
   // If set, the schedule repeats without end.
   bool repeat = false;
-  // If set, a thread reads ahead. Useful for kPread on a file that is not in
-  // the page cache; ignored for kResident and kMmap.
+  // If set, a thread reads ahead. This is useful for kPread on a file that is
+  // not in the page cache; ignored for kResident and kMmap.
   bool read_ahead_thread = false;
-  // If set, kDirect reads in a thread even if io_uring is available: for tests,
-  // and for systems that refuse io_uring only after setup. With kPread it has
-  // the effect of `read_ahead_thread`.
+  // If set, kDirect reads in a thread even if io_uring is available. This is
+  // for tests, and for systems that refuse io_uring only after setup. With
+  // kPread it has the effect of `read_ahead_thread`.
   bool avoid_io_uring = false;
 };
 
@@ -95,9 +95,10 @@ class TileStream {
                             absl::Span<const Tile> schedule, int depth);
 
   // `arena` must begin at a multiple of store->SlotAlignmentBytes(). Reading
-  // begins at once. InvalidArgument if `depth` is below 1, if a tile has more
-  // than 1 GiB, or if the arena is too small or not aligned; the message says
-  // what is needed. OutOfRange if a tile is outside the file.
+  // begins at once. Returns InvalidArgument if `depth` is below 1, if a tile
+  // has more than 1 GiB, or if the arena is too small or not aligned; the
+  // message says what is needed. Returns OutOfRange if a tile is outside the
+  // file.
   static absl::StatusOr<std::unique_ptr<TileStream>> Open(
       WeightStore* store, absl::Span<const Tile> schedule,
       const TileStreamOptions& options, absl::Span<char> arena);
@@ -107,16 +108,16 @@ class TileStream {
   TileStream(const TileStream&) = delete;
   TileStream& operator=(const TileStream&) = delete;
 
-  // Waits for the next tile and returns it. OutOfRange at the end of the
-  // schedule. FailedPrecondition if the lease of the tile `depth` places before
-  // has not ended, so that the wait would never end, or if the file changed
-  // (see WeightStore). Once a tile could not be read, the stream returns that
-  // error for it and every later tile, also after Rewind.
+  // Waits for the next tile and returns it. Returns OutOfRange at the end of
+  // the schedule. Returns FailedPrecondition if the lease of the tile `depth`
+  // places before has not ended, so that the wait would never end, or if the
+  // file changed (see WeightStore). Once a tile could not be read, the stream
+  // returns that error for it and every later tile, also after Rewind.
   virtual absl::StatusOr<TileLease> Next() = 0;
 
   // Continues at the tile `index` of the schedule and drops tiles that were
-  // read ahead. FailedPrecondition unless all leases have ended. OutOfRange if
-  // there is no such tile.
+  // read ahead. Returns FailedPrecondition unless all leases have ended.
+  // Returns OutOfRange if there is no such tile.
   virtual absl::Status Rewind(int64_t index) = 0;
 
   // Returns the time that Next has waited for bytes.

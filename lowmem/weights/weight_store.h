@@ -22,11 +22,11 @@
 // cache; kDirect leaves none; kMmap keeps at most 16 MiB mapped at a time, plus
 // the tiles that threads are using.
 //
-// FailedPrecondition if the file was replaced, shortened or written to since
-// Open. Each read is followed by a check of the file, so bytes that were
-// reported as valid are valid. kResident does not need the file after Open.
-// OutOfRange if there is no such block. Otherwise the errors of FileError: the
-// system refused something.
+// The error is FailedPrecondition if the file was replaced, shortened or
+// written to since Open. Each read is followed by a check of the file, so bytes
+// that were reported as valid are valid. kResident does not need the file after
+// Open. The error is OutOfRange if there is no such block. Other errors are
+// those of FileError: the system refused a call.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_STORE_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_STORE_H_
@@ -56,8 +56,8 @@ inline constexpr WeightBackend kWeightBackends[] = {
     WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
     WeightBackend::kMmap};
 
-// Return "resident", "pread", "direct" or "mmap", and the backend of such a
-// name. InvalidArgument for another name.
+// These return "resident", "pread", "direct" or "mmap", and the backend of such
+// a name. Returns InvalidArgument for another name.
 absl::string_view WeightBackendName(WeightBackend backend);
 absl::StatusOr<WeightBackend> WeightBackendFromName(absl::string_view name);
 
@@ -68,7 +68,7 @@ class Weight {
   bool exists() const { return tensor_ != nullptr; }
   const TensorInfo& tensor() const { return *tensor_; }
   DType dtype() const { return tensor_->dtype; }
-  // Return the shape before packing.
+  // These return the shape before packing, and its rows and columns.
   const Shape& shape() const { return shape_; }
   int64_t rows() const { return rows_; }
   int64_t columns() const { return columns_; }
@@ -76,8 +76,8 @@ class Weight {
   // columns().
   int64_t block_columns() const { return block_columns_; }
 
-  // Returns all columns of rows [row, row + row_count). OutOfRange if column
-  // blocks are narrower than the matrix.
+  // Returns all columns of rows [row, row + row_count). Returns OutOfRange if
+  // column blocks are narrower than the matrix.
   absl::StatusOr<Tile> Rows(int64_t row, int64_t row_count) const;
   // Returns a block of rows and columns. The columns must lie in one column
   // block. In a quantised type they must be whole blocks of that type.
@@ -96,9 +96,9 @@ class Weight {
 // Counts of a store's work since Open, summed over all threads.
 struct WeightCounters {
   int64_t bytes_delivered = 0;  // of tiles
-  // Bytes read from the file. They exceed the delivered bytes where direct
-  // reads round to blocks, and they include what kResident loads in Open. Views
-  // of kMmap do not count: the system reads their pages at the first touch.
+  // Bytes read from the file. They exceed the delivered bytes if direct reads
+  // round to blocks, and they include what kResident loads in Open. Views of
+  // kMmap do not count: the system reads their pages at the first touch.
   int64_t bytes_read = 0;
   // The part of `bytes_read` that lies around the rows of tiles with gaps,
   // where direct reads round each row to blocks. Tiles of a packed file (see
@@ -111,7 +111,7 @@ struct WeightCounters {
 
 class WeightStore {
  public:
-  // Opens a safetensors or GGUF file. InvalidArgument if it is neither.
+  // Opens a safetensors or GGUF file. Returns InvalidArgument if it is neither.
   static absl::StatusOr<std::unique_ptr<WeightStore>> Open(
       absl::string_view path, WeightBackend backend);
 
@@ -126,8 +126,9 @@ class WeightStore {
   virtual const TensorIndex& index() const = 0;
   virtual WeightCounters counters() const = 0;
 
-  // Finds a tensor. NotFound lists the closest names in the file.
-  // InvalidArgument if the metadata of its column blocks is wrong.
+  // Finds a tensor. If there is none, returns NotFound with the closest names
+  // in the file. Returns InvalidArgument if the metadata of its column blocks
+  // is wrong.
   absl::StatusOr<Weight> Find(absl::string_view name) const;
 
   // Reads a tile densely into `destination`, which has tile.size_bytes().
@@ -147,18 +148,18 @@ class WeightStore {
   // Returns a page for kDirect, and a cache line for the other backends.
   virtual int64_t SlotAlignmentBytes() const { return kLineBytes; }
 
-  // OutOfRange unless the tile lies within the file. Read and Load check this
-  // themselves.
+  // Returns OutOfRange unless the tile lies within the file. Read and Load
+  // check this themselves.
   absl::Status CheckTile(const Tile& tile) const;
 
-  // FailedPrecondition if the file has changed since Open. Call this before
-  // trusting a result that was computed from views.
+  // Returns FailedPrecondition if the file has changed since Open. Call this
+  // before trusting a result that was computed from views.
   virtual absl::Status CheckFile() const = 0;
 
   // Returns the descriptor for direct reads, or -1 if there is none. Streams
   // use it to read by themselves.
   virtual int direct_descriptor() const { return -1; }
-  // Returns the bytes that direct reads come in, a power of two of at most
+  // Returns the block size of direct reads, a power of two of at most
   // kPageBytes: offsets, lengths and addresses are multiples of it.
   virtual int64_t direct_block_bytes() const { return kPageBytes; }
   // Adds the work of a stream that reads by itself to the counters.

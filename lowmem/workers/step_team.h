@@ -59,8 +59,8 @@ class StepTeam {
     return std::exchange(status_, absl::OkStatus());
   }
 
-  // Must be called by every worker inside a job. Does a step, which returns an
-  // absl::Status, then waits for the other workers.
+  // Runs a step, which returns an absl::Status, and waits for the other
+  // workers. Every worker must call it inside a job.
   template <class Step>
   void RunPhase(const Step& step) {
     if (!failed_.load(std::memory_order_relaxed)) {

@@ -38,10 +38,10 @@
 
 namespace footprint {
 
-// Makes a layer. InvalidArgument if no layer has that type, if the layer does
-// not have a property that is given, or if a property that it needs is missing
-// or malformed. Values that suit no network, such as a unit of 0, are refused
-// when the network is planned.
+// Makes a layer. Returns InvalidArgument if no layer has that type, if the
+// layer does not have a property that is given, or if a property that it needs
+// is missing or malformed. Values that suit no network, such as a unit of 0,
+// are refused when the network is planned.
 absl::StatusOr<LayerPointer> MakeNamedLayer(absl::string_view type,
                                             absl::string_view properties);
 

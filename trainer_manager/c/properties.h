@@ -31,7 +31,7 @@ namespace footprint {
 
 class Properties {
  public:
-  // Parses the text; an empty one has no property. InvalidArgument if a
+  // Parses the text; an empty one has no property. Returns InvalidArgument if a
   // property has no "=", no key or no value, or if a key is given twice.
   static absl::StatusOr<Properties> Parse(absl::string_view text);
 

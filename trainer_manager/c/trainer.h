@@ -45,32 +45,33 @@ class Trainer {
   static absl::StatusOr<std::unique_ptr<Trainer>> Plan(
       Network network, TrainerSettings settings);
 
-  // Allocates, and draws the first weights. FailedPrecondition if it was called
-  // before. Otherwise the errors of Parameters::Create and Manager::Create.
+  // Allocates, and draws the first weights. Returns FailedPrecondition if it
+  // was called before. Otherwise the errors of Parameters::Create and
+  // Manager::Create.
   absl::Status Create();
 
-  // Copies the values of one batch. InvalidArgument if there is no such slot,
-  // or if the number or type of the values differs. This and the following
-  // functions return FailedPrecondition if Create was not called, or if the
-  // mode does not suit the call.
+  // Copies the values of one batch. Returns InvalidArgument if there is no such
+  // slot, or if the number or type of the values differs. This and the
+  // following functions return FailedPrecondition if Create was not called, or
+  // if the mode does not suit the call.
   absl::Status Set(int slot, InputView values);
 
   // Trains by one batch; see Manager::TrainStep.
   absl::StatusOr<float> Step();
 
   // Computes the outputs for the inputs that are set, with the weights as they
-  // are; see Manager::Infer. FailedPrecondition if an input was never set. In a
-  // training, the first call plans an inference, and each call releases the
-  // training's arena.
+  // are; see Manager::Infer. Returns FailedPrecondition if an input was never
+  // set. In a training, the first call plans an inference, and each call
+  // releases the training's arena.
   absl::Status Infer();
 
-  // Returns an output of the last Infer, valid until the next call.
+  // Returns an output of the last Infer, valid until the next call. Returns
   // FailedPrecondition if the last Infer has not succeeded, or if Load came
-  // after it. InvalidArgument if there is no such output.
+  // after it. Returns InvalidArgument if there is no such output.
   absl::StatusOr<absl::Span<const float>> Output(size_t index) const;
 
   // Returns the values of a weight or a running statistic, by its name; valid
-  // as long as the trainer. NotFound if there is none of that name.
+  // as long as the trainer. Returns NotFound if there is none of that name.
   absl::StatusOr<absl::Span<const float>> Weight(absl::string_view name) const;
 
   // Save the weights, or all that a training needs to continue. Errors: those

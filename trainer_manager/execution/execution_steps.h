@@ -35,8 +35,8 @@ struct StepChoices {
 };
 
 // Fills in everything but storages and total bytes. Tensors get their
-// lifespans. InvalidArgument if a layer has weights but no derivative reaches
-// it.
+// lifespans. Returns InvalidArgument if a layer has weights but no derivative
+// reaches it.
 absl::Status BuildSteps(ResolvedNetwork network, const MemoryOptions& options,
                         int optimizer_states, const StepChoices& choices,
                         ExecutionPlan* plan);

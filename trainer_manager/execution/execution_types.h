@@ -255,7 +255,7 @@ struct ExecutionPlan {
 // accepts a plan whose indices are wrong.
 uint64_t PlanFingerprint(const ExecutionPlan& plan);
 
-// InvalidArgument if the plan differs from what PlanExecution made.
+// Returns InvalidArgument if the plan differs from what PlanExecution made.
 // Parameters::Create and Manager::Create call this.
 absl::Status CheckUnedited(const ExecutionPlan& plan);
 

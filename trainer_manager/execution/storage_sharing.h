@@ -16,8 +16,8 @@
 
 namespace footprint {
 
-// OutOfRange if the model's tensors, or the fixed ones, need more than 2^61
-// bytes.
+// Returns OutOfRange if the model's tensors, or the fixed ones, need more than
+// 2^61 bytes.
 absl::Status AssignStorages(const MemoryOptions& options, ExecutionPlan* plan);
 
 }  // namespace footprint

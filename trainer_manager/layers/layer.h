@@ -234,14 +234,15 @@ class Layer {
   // Returns the name of the type, such as "fully connected".
   virtual absl::string_view type() const = 0;
 
-  // Returns the signature. InvalidArgument if the number of inputs, a shape or
-  // an element type does not suit the layer, or if an option of the layer is
-  // not valid; the message says what is needed. OutOfRange if a size does not
-  // fit 64 bits.
+  // Returns the signature. Returns InvalidArgument if the number of inputs, a
+  // shape or an element type does not suit the layer, or if an option of the
+  // layer is not valid; the message says what is needed. Returns OutOfRange if
+  // a size does not fit 64 bits.
   virtual absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const = 0;
 
-  // Runs the forward step. OutOfRange if an index in the data is out of range.
+  // Runs the forward step. Returns OutOfRange if an index in the data is out of
+  // range.
   virtual absl::Status Forward(const StepData& data) const = 0;
   // Called if the signature declares such a step. A layer that declares one
   // must override it: the default ends the program with the layer's name.

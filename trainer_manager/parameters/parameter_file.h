@@ -35,20 +35,20 @@ namespace footprint {
 absl::Status SaveParameters(const Parameters& parameters,
                             absl::string_view path);
 
-// Reads all parameters. NotFound if there is no such file. InvalidArgument if
-// it is not a regular file (Load does not wait for a pipe), not a safetensors
-// file, truncated, or of another model, where the message names the first
-// parameter that differs; or if a value is NaN, infinite, or a running variance
-// below 0, where the message names the tensor and the position.
-// PermissionDenied if it must not be read. FailedPrecondition if it was written
-// to meanwhile. Unavailable if the system refused a read. After the last two,
-// some values may have changed.
+// Reads all parameters. Returns NotFound if there is no such file. Returns
+// InvalidArgument if it is not a regular file (Load does not wait for a pipe),
+// not a safetensors file, truncated, or of another model, where the message
+// names the first parameter that differs; or if a value is NaN, infinite, or a
+// running variance below 0, where the message names the tensor and the
+// position. Returns PermissionDenied if it must not be read. Returns
+// FailedPrecondition if it was written to meanwhile. Returns Unavailable if the
+// system refused a read. After the last two, some values may have changed.
 absl::Status LoadParameters(absl::string_view path, Parameters* parameters);
 
 // Does the same for a file of another program, or for a part of the model
-// (ParameterMap::only). InvalidArgument also if the map names something that is
-// not a parameter of the model or transposes something that is not a matrix, or
-// if the pattern matches no parameter.
+// (ParameterMap::only). Returns InvalidArgument also if the map names something
+// that is not a parameter of the model or transposes something that is not a
+// matrix, or if the pattern matches no parameter.
 absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
                             Parameters* parameters);
 

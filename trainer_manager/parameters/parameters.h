@@ -46,10 +46,10 @@ class Parameters {
   using Initialize = std::function<void(const Parameter&)>;
 
   // Initialises the parameters as the layers say, then by `initialize`, if
-  // given. Equal seeds give equal values. ResourceExhausted if there is no
-  // memory. InvalidArgument if the plan was edited, or if `initialize` wrote
-  // NaN, infinity or a running variance below 0; the message names the
-  // parameter.
+  // given. Equal seeds give equal values. Returns ResourceExhausted if there is
+  // no memory. Returns InvalidArgument if the plan was edited, or if
+  // `initialize` wrote NaN, infinity or a running variance below 0; the message
+  // names the parameter.
   static absl::StatusOr<std::shared_ptr<Parameters>> Create(
       const ExecutionPlan& plan, uint64_t seed,
       const Initialize& initialize = nullptr);
@@ -59,8 +59,8 @@ class Parameters {
   // Returns the parameters in the order of the layers.
   absl::Span<const Parameter> all() const { return parameters_; }
 
-  // Returns the values. NotFound if there is no parameter of that name. Time:
-  // linear in the parameters.
+  // Returns the values. Returns NotFound if there is no parameter of that name.
+  // Time: linear in the parameters.
   absl::StatusOr<absl::Span<float>> Find(absl::string_view name) const;
 
  private:

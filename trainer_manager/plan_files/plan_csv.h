@@ -42,7 +42,7 @@ absl::StatusOr<std::vector<TensorRequest>> ParseRequestsCsv(
     int64_t* tensors_with_gaps = nullptr);
 
 // Returns the requests, each with its offset:
-// id,lower,upper,size,alignment,offset. Ids are quoted where necessary.
+// id,lower,upper,size,alignment,offset. Ids are quoted where necessary. Returns
 // InvalidArgument if the format cannot hold an id (it is empty, has a control
 // character, or is that of an earlier tensor), or if the number of offsets
 // differs.

@@ -76,9 +76,9 @@ struct MemoryPlan {
   bool IsProvedMinimal() const { return height_bytes == lower_bound.bytes; }
 };
 
-// InvalidArgument if a lifespan has no step, a size is below 1, or an alignment
-// is not a power of two. OutOfRange if the tensors side by side would need more
-// than 2^63 - 1 bytes. The message names the tensor.
+// Returns InvalidArgument if a lifespan has no step, a size is below 1, or an
+// alignment is not a power of two. Returns OutOfRange if the tensors side by
+// side would need more than 2^63 - 1 bytes. The message names the tensor.
 absl::Status CheckRequests(absl::Span<const TensorRequest> requests);
 
 // Returns the id in quotation marks, or "#<index>" if it is empty.

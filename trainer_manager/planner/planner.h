@@ -54,9 +54,9 @@ struct PlanOptions {
 // Returns a plan. InvalidArgument and OutOfRange as in CheckRequests;
 // InvalidArgument also if the capacity is negative or the alignment is not a
 // power of two.
-// ResourceExhausted if no plan within the capacity was found; the message says
-// whether it was proved that there is none. Internal if the plan failed
-// validation, which is a defect of this library.
+// Returns ResourceExhausted if no plan within the capacity was found; the
+// message says whether it was proved that there is none. Returns Internal if
+// the plan failed validation, which is a defect of this library.
 absl::StatusOr<MemoryPlan> PlanMemory(absl::Span<const TensorRequest> requests,
                                       const PlanOptions& options = {});
 

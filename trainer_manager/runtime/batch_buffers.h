@@ -44,18 +44,20 @@ class BatchBuffers {
   // Returns the loss, or null in an inference without one.
   const float* loss() const { return loss_; }
 
-  // For training: copies the values of the whole batch. InvalidArgument if
-  // there is no such buffer or the values do not suit it; see CheckInputView.
+  // For training: copies the values of the whole batch. Returns InvalidArgument
+  // if there is no such buffer or the values do not suit it; see
+  // CheckInputView.
   absl::Status Set(BatchPart part, size_t index, InputView values);
 
   // For training: returns the memory of the whole batch's values, which count
-  // as set from then on. InvalidArgument if there is no such buffer, or if it
-  // has another type. `Value` is float or int32_t.
+  // as set from then on. Returns InvalidArgument if there is no such buffer, or
+  // if it has another type. `Value` is float or int32_t.
   template <typename Value>
   absl::StatusOr<absl::Span<Value>> ValuesToFill(BatchPart part, size_t index);
 
-  // For training. FailedPrecondition if an input or the label was never set.
-  // OutOfRange if a value is NaN or infinite; `culprit` is then its buffer.
+  // For training. Returns FailedPrecondition if an input or the label was never
+  // set. Returns OutOfRange if a value is NaN or infinite; `culprit` is then
+  // its buffer.
   absl::Status CheckBatch(const void** culprit) const;
 
   // For training: returns the weight of a micro-batch, which is the number of
@@ -70,13 +72,13 @@ class BatchBuffers {
   absl::Status LendLabel(InputView label);
   absl::Span<const void* const> lent() const { return lent_; }
 
-  // FailedPrecondition if lent memory is watched and one of the operands
-  // changed or was released since it was lent; the message names `layer`.
-  // Otherwise OK.
+  // Returns FailedPrecondition if lent memory is watched and one of the
+  // operands changed or was released since it was lent; the message names
+  // `layer`. Otherwise OK.
   absl::Status CheckUnchanged(absl::Span<const StepData::Slot> slots,
                               const LayerName& layer) const;
 
-  // Returns an output. InvalidArgument if no such output is kept.
+  // Returns an output. Returns InvalidArgument if no such output is kept.
   absl::StatusOr<absl::Span<const float>> Output(size_t index) const;
   // Returns a text that names an output with NaN or infinity, or an empty text.
   std::string FirstOutputNotFinite() const;

@@ -33,15 +33,15 @@ void AccumulateGradient(const StepData& data, int64_t part, int64_t parts,
 bool ClipGradients(const StepData& data, float norm);
 
 // Prepares ApplyGradients: cuts each gradient's values to within +-
-// `clip_value`. OutOfRange if a gradient is NaN or infinite, or if applying it
-// would make a weight or an optimizer state so. Changes no weight.
+// `clip_value`. Returns OutOfRange if a gradient is NaN or infinite, or if
+// applying it would make a weight or an optimizer state so. Changes no weight.
 absl::Status PrepareGradients(const StepData& data,
                               const WeightOptimizers& optimizers,
                               float clip_value, int64_t iteration);
 
-// Changes the weights by their prepared gradients. OutOfRange if an optimizer
-// that does not foresee its values made a weight or a state NaN or infinite;
-// the weights have changed by then.
+// Changes the weights by their prepared gradients. Returns OutOfRange if an
+// optimizer that does not foresee its values made a weight or a state NaN or
+// infinite; the weights have changed by then.
 absl::Status ApplyGradients(const StepData& data,
                             const WeightOptimizers& optimizers,
                             int64_t iteration);

@@ -37,9 +37,9 @@ class InputView {
   DType type_;
 };
 
-// InvalidArgument if the number or type of the values does not suit a buffer of
-// `parts` tensors of that type, or if the address is null or not aligned.
-// `what` and `index` name the buffer in the message.
+// Returns InvalidArgument if the number or type of the values does not suit a
+// buffer of `parts` tensors of that type, or if the address is null or not
+// aligned. `what` and `index` name the buffer in the message.
 absl::Status CheckInputView(absl::string_view what, size_t index,
                             const TensorType& spec, int64_t parts,
                             const InputView& values);

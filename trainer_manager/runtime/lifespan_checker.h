@@ -27,9 +27,9 @@
 
 namespace footprint {
 
-// OutOfRange if an operand that the step reads (or, if `written`, writes) holds
-// a NaN or infinity; the message names it. Workspaces and slices are not
-// checked as results.
+// Returns OutOfRange if an operand that the step reads (or, if `written`,
+// writes) holds a NaN or infinity; the message names it. Workspaces and slices
+// are not checked as results.
 absl::Status CheckFinite(absl::Span<const StepData::Slot> slots, bool written);
 
 class LifespanChecker {
@@ -38,7 +38,7 @@ class LifespanChecker {
 
   // Poisons the arena, before an iteration.
   void Begin(char* arena, int64_t size_bytes) const;
-  // Internal if an operand in the arena is not what was written.
+  // Returns Internal if an operand in the arena is not what was written.
   absl::Status CheckRead(size_t first_use,
                          absl::Span<const StepData::Slot> slots) const;
   void MarkWritten(size_t first_use, absl::Span<const StepData::Slot> slots);

@@ -54,13 +54,13 @@ namespace footprint {
 
 class Manager {
  public:
-  // Creates a manager. InvalidArgument if the plan was edited, if training has
-  // no optimizer or one that has another number of states than planned or
-  // cannot train a group, if a limit for gradients is not above 0 or was not
-  // planned, if the parameters are not those of the network, or if the plan
-  // swaps and there is no folder. ResourceExhausted if there is no memory or no
-  // room for the swap file. Otherwise the errors of SwapFile::Create for the
-  // folder.
+  // Creates a manager. Returns InvalidArgument if the plan was edited, if
+  // training has no optimizer or one that has another number of states than
+  // planned or cannot train a group, if a limit for gradients is not above 0 or
+  // was not planned, if the parameters are not those of the network, or if the
+  // plan swaps and there is no folder. Returns ResourceExhausted if there is no
+  // memory or no room for the swap file. Otherwise the errors of
+  // SwapFile::Create for the folder.
   static absl::StatusOr<std::unique_ptr<Manager>> Create(
       const ExecutionPlan& plan, std::shared_ptr<Parameters> parameters,
       const ManagerOptions& options);
@@ -88,13 +88,13 @@ class Manager {
   // optimizer of the caller's that did not foresee it, which is also an error.
   // An error names the layer.
   //
-  // FailedPrecondition if an input or the label was never set, or if the plan
-  // is for inference. OutOfRange if an index in the data is out of range, or if
-  // an input, a label, the loss, a running statistic, a gradient or an updated
-  // weight is NaN or infinite. InvalidArgument in the first step if a layer's
-  // Recompute differs from its Forward. ResourceExhausted if the arena cannot
-  // be allocated or the swap file cannot be written. DataLoss if the swap file
-  // is damaged.
+  // Returns FailedPrecondition if an input or the label was never set, or if
+  // the plan is for inference. OutOfRange if an index in the data is out of
+  // range, or if an input, a label, the loss, a running statistic, a gradient
+  // or an updated weight is NaN or infinite. InvalidArgument in the first step
+  // if a layer's Recompute differs from its Forward. Returns ResourceExhausted
+  // if the arena cannot be allocated or the swap file cannot be written.
+  // Returns DataLoss if the swap file is damaged.
   //
   // After an error the model is unchanged, with one exception: a gradient, an
   // update or damage of the swap file was the reason, and the plan changes
@@ -105,7 +105,7 @@ class Manager {
   absl::StatusOr<float> TrainStep();
 
   // For training: uses this optimizer from the next step on, with the states of
-  // the one before, such as for a rate that depends on the losses.
+  // the one before, such as for a rate that depends on the losses. Returns
   // InvalidArgument if there is no optimizer, if its name or number of states
   // differs, if its parameters are not valid, or if it cannot train a group.
   // FailedPrecondition if the plan is for inference.
@@ -116,26 +116,26 @@ class Manager {
   int64_t iteration() const { return runner_.iteration(); }
 
   // For inference: computes the outputs. `inputs` holds one view for each input
-  // of the network, of its size. InvalidArgument if it does not, or if an
-  // address is null or not aligned. FailedPrecondition if the plan is for
-  // training or keeps the loss, which needs a label, or if an input changed or
-  // was released meanwhile (watch_inputs). OutOfRange if an index in the data
-  // is out of range, or if an output is NaN or infinite; the message names the
-  // layer where that first appeared. The check takes one pass over the outputs.
-  // ResourceExhausted if the arena cannot be allocated.
+  // of the network, of its size. Returns InvalidArgument if it does not, or if
+  // an address is null or not aligned. Returns FailedPrecondition if the plan
+  // is for training or keeps the loss, which needs a label, or if an input
+  // changed or was released meanwhile (watch_inputs). OutOfRange if an index in
+  // the data is out of range, or if an output is NaN or infinite; the message
+  // names the layer where that first appeared. The check takes one pass over
+  // the outputs. Returns ResourceExhausted if the arena cannot be allocated.
   absl::Status Infer(absl::Span<const InputView> inputs);
 
   // For inference with a plan that keeps the loss (MemoryOptions::keep_loss):
   // does the same as Infer and returns the loss, a mean as in training. Outputs
-  // are available as well. FailedPrecondition if the plan has no loss.
-  // OutOfRange if a label is not a class, or if the loss or an output is not
-  // finite; the message names the layer where that first appeared.
+  // are available as well. Returns FailedPrecondition if the plan has no loss.
+  // Returns OutOfRange if a label is not a class, or if the loss or an output
+  // is not finite; the message names the layer where that first appeared.
   absl::StatusOr<float> Evaluate(absl::Span<const InputView> inputs,
                                  InputView label);
 
   // Returns output `index`, valid until the next step. In training it is
   // available only with MemoryOptions::keep_outputs; with micro-batches it is
-  // that of the last one. InvalidArgument if there is no such output.
+  // that of the last one. Returns InvalidArgument if there is no such output.
   absl::StatusOr<absl::Span<const float>> Output(size_t index = 0) const;
 
   // Frees the arena. The next step allocates it again.
@@ -145,10 +145,11 @@ class Manager {
   // Returns the values of any tensor by its name in the plan, as the last step
   // left them, valid until the next step: float, int32_t (labels, indices) or
   // uint8_t (positions of a pooling, workspaces). `plan` must equal that of
-  // Create, else InvalidArgument. NotFound if there is no such tensor.
-  // FailedPrecondition if its memory was reused (plan with MemoryOptions::Debug
-  // to keep it), if it holds values of another type, if it lies in the memory
-  // of the caller, or if it was in an arena that is released.
+  // Create, else InvalidArgument. Returns NotFound if there is no such tensor.
+  // Returns FailedPrecondition if its memory was reused (plan with
+  // MemoryOptions::Debug to keep it), if it holds values of another type, if it
+  // lies in the memory of the caller, or if it was in an arena that is
+  // released.
   template <typename Value = float>
   absl::StatusOr<absl::Span<const Value>> Inspect(const ExecutionPlan& plan,
                                                   absl::string_view name) const;

@@ -44,8 +44,8 @@ struct ManagerOptions {
   bool watch_inputs = false;
 };
 
-// InvalidArgument if there is no optimizer, if its parameters are not valid, or
-// if its number of states differs from the plan's.
+// Returns InvalidArgument if there is no optimizer, if its parameters are not
+// valid, or if its number of states differs from the plan's.
 absl::Status CheckOptimizer(const Optimizer* optimizer, int planned_states);
 
 // For a plan of training, InvalidArgument if the optimizer is missing or has

@@ -45,16 +45,16 @@ class StepRunner {
   StepRunner(const StepRunner&) = delete;
 
   // Opens the file if the plan swaps. Must be called before the first step.
-  // InvalidArgument if the options name no folder. Otherwise the errors of
-  // SwapFile::Create.
+  // Returns InvalidArgument if the options name no folder. Otherwise the errors
+  // of SwapFile::Create.
   absl::Status OpenSwapFile(const ExecutionPlan& plan);
 
   const StepTable& table() const { return table_; }
   // Returns the index of the step that calculates the loss.
   size_t loss_step() const { return loss_step_; }
 
-  // Allocates the arena if it is missing. ResourceExhausted if there is no
-  // memory.
+  // Allocates the arena if it is missing. Returns ResourceExhausted if there is
+  // no memory.
   absl::Status EnsureArena();
   void ReleaseArena();
   const MemoryBlock& arena() const { return arena_; }

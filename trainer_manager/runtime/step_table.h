@@ -61,8 +61,9 @@ class StepTable {
     int64_t micro_batch = 0;
   };
 
-  // InvalidArgument if the parameters are not those of the plan, or if a step
-  // has more than 65,535 operands. ResourceExhausted if there is no memory.
+  // Returns InvalidArgument if the parameters are not those of the plan, or if
+  // a step has more than 65,535 operands. Returns ResourceExhausted if there is
+  // no memory.
   static absl::StatusOr<StepTable> Create(const ExecutionPlan& plan,
                                           const Parameters& parameters);
 
@@ -124,8 +125,8 @@ class StepTable {
   const char* names_ = nullptr;  // of layers; each ends with a 0
 };
 
-// Returns the address of a parameter of the plan. InvalidArgument if there is
-// none of its name, or if it has another shape.
+// Returns the address of a parameter of the plan. Returns InvalidArgument if
+// there is none of its name, or if it has another shape.
 absl::StatusOr<float*> LocateParameter(const PlannedTensor& tensor,
                                        const Parameters& parameters);
 

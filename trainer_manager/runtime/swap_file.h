@@ -31,17 +31,17 @@ namespace footprint {
 class SwapFile {
  public:
   // Creates a file of `size_bytes` in `folder`, with pieces that begin at
-  // `offsets_bytes`. ResourceExhausted if the disk is full, or if the file is
-  // larger than the process may make one. Otherwise the system's error for the
-  // folder, such as NotFound or PermissionDenied.
+  // `offsets_bytes`. Returns ResourceExhausted if the disk is full, or if the
+  // file is larger than the process may make one. Otherwise the system's error
+  // for the folder, such as NotFound or PermissionDenied.
   static absl::StatusOr<std::unique_ptr<SwapFile>> Create(
       const std::string& folder, const std::vector<int64_t>& offsets_bytes,
       int64_t size_bytes);
 
   // Writes a piece. Errors are those of FileError (//base/files:file_error).
   absl::Status Write(size_t piece, const void* data, int64_t size_bytes);
-  // Reads a piece, with the same errors. DataLoss if the bytes are not those
-  // that were written, or if the file ends before them.
+  // Reads a piece, with the same errors. Returns DataLoss if the bytes are not
+  // those that were written, or if the file ends before them.
   absl::Status Read(size_t piece, void* data, int64_t size_bytes) const;
 
  private:

@@ -29,9 +29,10 @@ struct PlanMemory {
   const Parameters* parameters = nullptr;
 };
 
-// Returns the bytes of the tensor with that name. NotFound if there is none.
-// FailedPrecondition if its memory was reused, if it holds another type than
-// `type`, if it is the caller's, or if it was in an arena that is released.
+// Returns the bytes of the tensor with that name. Returns NotFound if there is
+// none. Returns FailedPrecondition if its memory was reused, if it holds
+// another type than `type`, if it is the caller's, or if it was in an arena
+// that is released.
 absl::StatusOr<absl::Span<const char>> LocateTensor(const ExecutionPlan& plan,
                                                     absl::string_view name,
                                                     DType type,

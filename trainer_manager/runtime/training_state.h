@@ -42,9 +42,9 @@ namespace footprint {
 // The caller's notes, by names that the caller chooses.
 using TrainingNotes = std::map<std::string, std::string>;
 
-// Saves a training between two steps. InvalidArgument if `plan` is not that of
-// the manager. FailedPrecondition if the plan is for inference. Otherwise the
-// errors of SaveParameters.
+// Saves a training between two steps. Returns InvalidArgument if `plan` is not
+// that of the manager. Returns FailedPrecondition if the plan is for inference.
+// Otherwise the errors of SaveParameters.
 absl::Status SaveTraining(const ExecutionPlan& plan, const Manager& manager,
                           absl::string_view path,
                           const TrainingNotes& notes = {});
@@ -56,10 +56,10 @@ using CheckNotes =
 
 // Sets the manager's weights, statistics, states and iteration, and returns the
 // notes. `check`, if given, is called before the first value changes; its error
-// is returned with the file's name before the message. InvalidArgument also if
-// the file is not that of a training, has another version, or is from another
-// network, optimizer or seed, or if its iteration is not valid. Otherwise the
-// errors of SaveTraining and LoadParameters.
+// is returned with the file's name before the message. Returns InvalidArgument
+// also if the file is not that of a training, has another version, or is from
+// another network, optimizer or seed, or if its iteration is not valid.
+// Otherwise the errors of SaveTraining and LoadParameters.
 absl::StatusOr<TrainingNotes> ResumeTraining(absl::string_view path,
                                              const ExecutionPlan& plan,
                                              Manager* manager,

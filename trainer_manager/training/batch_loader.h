@@ -46,10 +46,11 @@ struct LoaderOptions {
 
 class BatchLoader {
  public:
-  // InvalidArgument if the plan has no input or no loss, if DataSet::CheckFits
-  // refuses the data set, or if drop_last leaves no batch. Also if the last
-  // batch has fewer rows and the loss ignores no label, a layer of a training
-  // takes statistics of the batch, or there are fewer rows than micro-batches.
+  // Returns InvalidArgument if the plan has no input or no loss, if
+  // DataSet::CheckFits refuses the data set, or if drop_last leaves no batch.
+  // Also if the last batch has fewer rows and the loss ignores no label, a
+  // layer of a training takes statistics of the batch, or there are fewer rows
+  // than micro-batches.
   static absl::StatusOr<BatchLoader> Create(const ExecutionPlan& plan,
                                             const DataSet& data,
                                             const LoaderOptions& options = {});

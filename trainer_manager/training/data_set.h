@@ -56,9 +56,9 @@ class DataSet {
   int64_t rows() const { return rows_; }
   bool is_in_memory() const { return read_ == nullptr; }
 
-  // InvalidArgument if the data set does not suit the planned network: it has
-  // no rows, another number of inputs or of values, or another type. Also if
-  // the network's inputs and labels have batches of different sizes.
+  // Returns InvalidArgument if the data set does not suit the planned network:
+  // it has no rows, another number of inputs or of values, or another type.
+  // Also if the network's inputs and labels have batches of different sizes.
   absl::Status CheckFits(const ExecutionPlan& plan) const;
 
   // Writes a row to the parts of a plan that CheckFits accepted. Errors: those

@@ -54,10 +54,10 @@ LabelCount CountLabels(absl::Span<const float> predictions,
 
 class Evaluation {
  public:
-  // InvalidArgument if the network has no loss, or if BatchLoader::Create
-  // refuses the data set. Otherwise the errors of PlanExecution and
-  // Manager::Create. The batch size is the network's. Only the alignment of the
-  // options is used.
+  // Returns InvalidArgument if the network has no loss, or if
+  // BatchLoader::Create refuses the data set. Otherwise the errors of
+  // PlanExecution and Manager::Create. The batch size is the network's. Only
+  // the alignment of the options is used.
   static absl::StatusOr<Evaluation> Create(
       const Network& network, const MemoryOptions& options,
       std::shared_ptr<Parameters> parameters, const DataSet& data);

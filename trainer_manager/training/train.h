@@ -121,17 +121,17 @@ struct TrainResult {
 // plateau, or with a best_path where there was none or the reverse, it is
 // refused, and nothing changes.
 //
-// InvalidArgument if there is no optimizer, fewer than one epoch, a patience,
-// plateau_patience or save_every below 0, a number of threads that is not from
-// 1 to 64, or a plateau factor that is not above 0 and at most 1, or is below 1
-// with an optimizer without Optimizer::ForGroup; if both files have one path;
-// if there are too many steps to count; if the data do not suit the network
-// (BatchLoader::Create); if the file of the training is that of another
+// Returns InvalidArgument if there is no optimizer, fewer than one epoch, a
+// patience, plateau_patience or save_every below 0, a number of threads that is
+// not from 1 to 64, or a plateau factor that is not above 0 and at most 1, or
+// is below 1 with an optimizer without Optimizer::ForGroup; if both files have
+// one path; if there are too many steps to count; if the data do not suit the
+// network (BatchLoader::Create); if the file of the training is that of another
 // network, seed, data set or setting or has more steps than these epochs, or if
 // the file of its best weights is missing. Given parameters are then unchanged.
-// FailedPrecondition if another training is using the file of the training.
-// Otherwise the errors of planning, of a step and of files; the last saved
-// state stays.
+// Returns FailedPrecondition if another training is using the file of the
+// training. Otherwise the errors of planning, of a step and of files; the last
+// saved state stays.
 absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
                                   const TrainOptions& options);
 

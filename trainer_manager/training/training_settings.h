@@ -28,8 +28,8 @@ TrainingNotes DescribeSettings(const ExecutionPlan& plan,
                                const ManagerOptions& manager,
                                const LoaderOptions& loader);
 
-// InvalidArgument if a setting of `here` is missing from the notes or differs
-// there; the message names each such setting with both values.
+// Returns InvalidArgument if a setting of `here` is missing from the notes or
+// differs there; the message names each such setting with both values.
 absl::Status CheckSameSettings(const TrainingNotes& notes,
                                const TrainingNotes& here);
 
