@@ -35,7 +35,7 @@
 namespace footprint {
 
 // Writes both files into `folder`, which must exist. Returns InvalidArgument if
-// the parameters are not those of the network; otherwise the errors of
+// the parameters are not those of the network; other errors are those of
 // SaveParameters.
 absl::Status SaveAdapters(const AdaptedNetwork& adapted,
                           const Parameters& parameters,
@@ -46,7 +46,7 @@ absl::Status SaveAdapters(const AdaptedNetwork& adapted,
 // is not that of the network's adapters, or is of a kind that is not supported
 // (DoRA, trained biases, ranks that differ), if a matrix is missing, has
 // another shape, or belongs to no adapter of the network, if a value is not
-// finite, or if the two files are of different saves. Otherwise the errors of
+// finite, or if the two files are of different saves. Other errors are those of
 // ReadAdapterConfig and LoadParameters.
 absl::Status LoadAdapters(absl::string_view folder,
                           const AdaptedNetwork& adapted,
@@ -68,7 +68,7 @@ struct AdapterConfig {
 };
 
 // Reads adapter_config.json in `folder`. Returns InvalidArgument if it is not
-// JSON, or if the configuration is not supported; otherwise the errors of
+// JSON, or if the configuration is not supported; other errors are those of
 // ReadWholeFile, with a limit of 1 MiB.
 absl::StatusOr<AdapterConfig> ReadAdapterConfig(absl::string_view folder);
 

@@ -40,7 +40,7 @@ namespace footprint {
 
 struct LoraTarget {
   // A pattern of layers' names, in which a * matches any number of characters.
-  // Layers that it matches and that are not fully connected are passed over.
+  // Matching layers that are not fully connected are ignored.
   std::string layers;
   // The adapter changes part `part`, from 0, of `parts` equal parts of the
   // units.
@@ -84,13 +84,14 @@ struct AdaptedNetwork {
   ParameterMap file_tensors;
 };
 
-// Returns the network with adapters. InvalidArgument: no target; a target that
-// matches no layer, or none that is fully connected; two targets of the same
-// units of a layer, or of one module; a layer that shares its weights; a rank
-// that is larger than an extent of the matrix, or below 1; an alpha that is not
-// finite or not above 0; a pattern of `trained` that matches no parameter, a
-// target's weight, or only some of a layer's; a network with groups, which are
-// to be added to the result. Otherwise the errors of ResolveNetwork.
+// Returns the network with adapters. Returns InvalidArgument if there is no
+// target; if a target matches no layer, or none that is fully connected; if two
+// targets are of the same units of a layer, or of one module; if a target's
+// layer shares its weights; if a rank is larger than an extent of the matrix,
+// or below 1; if an alpha is not finite or not above 0; if a pattern of
+// `trained` matches no parameter, a target's weight, or only some parameters of
+// a layer; or if the network has groups, which must be added to the result
+// instead. Other errors are those of ResolveNetwork.
 absl::StatusOr<AdaptedNetwork> AddAdapters(const Network& network,
                                            const LoraOptions& options);
 

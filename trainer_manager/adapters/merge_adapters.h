@@ -22,8 +22,8 @@
 namespace footprint {
 
 // Returns InvalidArgument if the parameters are not those of the network, and
-// OutOfRange if a merged weight is not finite; the message names it. Otherwise
-// the errors of SaveParameters.
+// OutOfRange if a merged weight is not finite; the message names it. Other
+// errors are those of SaveParameters.
 absl::Status MergeAdapters(const AdaptedNetwork& adapted,
                            const Parameters& parameters,
                            absl::string_view path);

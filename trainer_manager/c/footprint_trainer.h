@@ -71,7 +71,7 @@ typedef enum footprint_type {
   FOOTPRINT_INT32 = 1
 } footprint_type;
 
-// What a file holds: the weights alone, or all that a training needs to
+// The contents of a file: the weights alone, or all that a training needs to
 // continue with the same bits as if it had not been stopped.
 typedef enum footprint_contents {
   FOOTPRINT_WEIGHTS = 0,
@@ -92,7 +92,8 @@ typedef struct footprint_report {
   int64_t arena_bytes;    // activations, gradients, scratch
   int64_t iterations;     // steps trained, those of a loaded file included
   int64_t steps;          // the operations of one iteration
-  // Names the operation that needs most; valid as long as the trainer.
+  // The name of the operation that needs the most memory; valid as long as the
+  // trainer.
   const char* largest_step;
 } footprint_report;
 
@@ -152,9 +153,9 @@ footprint_status footprint_trainer_step(footprint_trainer* trainer,
 // first call in a training also plans an inference.
 footprint_status footprint_trainer_infer(footprint_trainer* trainer);
 
-// Give the values of output `index` of the last infer, or of a weight such as
-// "conv1.bias". The trainer owns them: outputs are valid until the next call
-// with the trainer, weights as long as the trainer.
+// These give the values of output `index` of the last infer, or of a weight
+// such as "conv1.bias". The trainer owns them: outputs are valid until the next
+// call with the trainer, weights as long as the trainer.
 footprint_status footprint_trainer_output(const footprint_trainer* trainer,
                                           size_t index, const float** values,
                                           size_t* count);
@@ -179,11 +180,11 @@ footprint_status footprint_trainer_report(const footprint_trainer* trainer,
                                           footprint_report* report,
                                           size_t size);
 
-// Returns what went wrong in the last call of this thread that failed, or "".
-// Valid until the thread's next call.
+// Returns the message of this thread's last failed call, or "" if none failed.
+// It is valid until the thread's next call.
 const char* footprint_error(void);
 
-// Free a handle; do nothing if it is null or was freed before.
+// These free a handle. They do nothing if it is null or was freed before.
 void footprint_trainer_free(footprint_trainer* trainer);
 void footprint_network_free(footprint_network* network);
 

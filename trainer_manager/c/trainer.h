@@ -46,7 +46,7 @@ class Trainer {
       Network network, TrainerSettings settings);
 
   // Allocates, and draws the first weights. Returns FailedPrecondition if it
-  // was called before. Otherwise the errors of Parameters::Create and
+  // was called before. Other errors are those of Parameters::Create and
   // Manager::Create.
   absl::Status Create();
 
@@ -74,8 +74,8 @@ class Trainer {
   // as long as the trainer. Returns NotFound if there is none of that name.
   absl::StatusOr<absl::Span<const float>> Weight(absl::string_view name) const;
 
-  // Save the weights, or all that a training needs to continue. Errors: those
-  // of SaveParameters and of SaveTraining.
+  // These save the weights, or all that a training needs to continue. Errors:
+  // those of SaveParameters and of SaveTraining.
   absl::Status SaveWeights(absl::string_view path) const;
   absl::Status SaveTraining(absl::string_view path) const;
   // Loads a file of either kind. A training continues from a file of a
@@ -91,14 +91,15 @@ class Trainer {
   const std::string& largest_step() const { return largest_step_; }
 
  private:
-  // `team` is null where there is one thread.
+  // `team` is null if there is one thread.
   Trainer(Network network, TrainerSettings settings,
           std::unique_ptr<const MathBackend> team, ExecutionPlan plan);
   absl::Status CheckCreated() const;
   absl::Status CheckSlot(int slot) const;
   // Copies values for an inference, which has no manager to keep them.
   absl::Status Keep(size_t slot, InputView values);
-  // Returns the manager that infers, which a training makes when it first does.
+  // Returns the manager for inference, which a training makes at its first
+  // Infer.
   absl::StatusOr<Manager*> FindInference();
   absl::StatusOr<std::vector<InputView>> FindInputs();
 
@@ -112,7 +113,7 @@ class Trainer {
   std::unique_ptr<Manager> inference_;
   std::vector<bool> is_set_;  // by input
   bool has_inferred_ = false;
-  // The inputs of an inference, one of the two for each.
+  // The inputs of an inference. The values of each are in one of the two.
   std::vector<std::vector<float>> floats_;
   std::vector<std::vector<int32_t>> integers_;
 };

@@ -1,5 +1,5 @@
-// Makes the plan of one network for given choices, either only bounded or with
-// every tensor placed.
+// Makes the plan of one network for given choices, either with a lower bound
+// only or with every tensor placed.
 //
 //   const PlanBuilder builder(resolved, math, options, states);
 //   absl::StatusOr<footprint::ExecutionPlan> plan = builder.Bound(choices);
@@ -69,8 +69,8 @@ class PlanBuilder {
   const int optimizer_states_;
 };
 
-// Return whether the options let steps calculate derivatives by slices, and
-// whether they let outputs be absent between forward and backward steps.
+// These return whether the options let steps calculate derivatives by slices,
+// and whether they let outputs be absent between forward and backward steps.
 bool MaySlice(const MemoryOptions& options);
 bool MayDrop(const ResolvedNetwork& network, const MemoryOptions& options);
 

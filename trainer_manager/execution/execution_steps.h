@@ -1,11 +1,12 @@
-// The steps and tensors of a resolved network, before any tensor has an offset.
+// Builds the steps and tensors of a resolved network, before any tensor has an
+// offset.
 //
 //   ExecutionPlan plan;
 //   absl::Status status =
 //       BuildSteps(network, options, states, choices, &plan);
 //
-// A step of planning (execution_plan.h); see there for memory. Pure,
-// thread-safe.
+// This is a step of planning; execution_plan.h says how much memory that takes.
+// Pure, thread-safe.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_STEPS_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_STEPS_H_

@@ -56,7 +56,7 @@ struct MemoryOptions {
   // slices. Needs share_edges.
   bool restore_pooled = true;
   // Max pooling saves positions in 1, 2 or 4 bits where that is enough. If
-  // false, in bytes.
+  // false, each position takes a byte.
   bool pack_winners = true;
 
   // The number of parts of a batch in training, which are calculated one after
@@ -169,7 +169,7 @@ enum class StepKind : uint8_t {
   // derivative 1, if there are any. Writes input derivative 0, which may take
   // the place of either derivative that it reads.
   kSlicedSum,
-  kRecompute,           // the output again
+  kRecompute,           // calculates the output again
   kSumDerivatives,      // of two readers of one value: inputs 0 and 1
   kSumGradients,        // of two users of one weight: inputs 0 and 1
   kAccumulateGradient,  // of micro-batches: output += input 0
@@ -236,8 +236,8 @@ struct ExecutionPlan {
   }
   // Returns the names of the layers whose result depends on how the batch is
   // divided (ResolvedLayer::depends_on_batch), such as layers that keep
-  // statistics of it. With micro-batches they see only a part of the batch.
-  // Empty for a single part.
+  // statistics of it. With micro-batches they see only a part of the batch. The
+  // list is empty for a single part.
   std::vector<std::string> LayersOfPartStatistics() const;
   // Returns the least bytes that these steps need for any placement, and the
   // bytes of this plan. Other steps of the same network, with other options,

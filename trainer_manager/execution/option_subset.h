@@ -1,4 +1,5 @@
-// The memory optimisations as bits, for tests that try combinations of them.
+// Makes memory options from bits, for tests that try combinations of
+// optimisations.
 //
 //   footprint::MemoryOptions options = footprint::OptionSubset(0b101);
 //

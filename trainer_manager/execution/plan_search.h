@@ -10,8 +10,8 @@
 // once. When that ends, a local search (choice_descent.h) continues, which may
 // recompute more often; swapping comes last. This path does not depend on the
 // budget. The search takes the first plan on it whose packed height fits, and
-// then keeps again what need not be dropped. If no plan fits, it returns the
-// lowest one; the same search meets a budget of that size.
+// then keeps those outputs again that need not be dropped. If no plan fits, it
+// returns the lowest one; the same search meets a budget of that size.
 //
 // The greedy path tries every choice during its first tenths of a second. In
 // larger networks it then tries only those that free the most bytes.

@@ -53,7 +53,8 @@ class StepWriter {
 
   LayerTensors& layer(size_t l) { return layers_[l]; }
   const LayerTensors& layer(size_t l) const { return layers_[l]; }
-  // The derivative of the loss by a value as known so far, or kNone.
+  // Returns the tensor with the derivative of the loss by a value, as summed so
+  // far, or kNone.
   size_t& derivative(size_t value) { return derivatives_[value]; }
   // Returns the tensor that holds a recomputed value, or kNone.
   size_t recomputed_tensor(size_t value) const {

@@ -4,9 +4,9 @@
 //   absl::Status status = footprint::AssignStorages(options, &plan);
 //
 // Reads steps, tensors and their lifespans. Fills in the storages, with offsets
-// for those outside the arena, and the bytes of model and fixed memory. A step
-// of planning (execution_plan.h). Pure and thread-safe. Memory: some hundred
-// bytes a tensor.
+// for those outside the arena, and the bytes of model and fixed memory. This is
+// a step of planning (execution_plan.h). Pure and thread-safe. Memory: some
+// hundred bytes a tensor.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_STORAGE_SHARING_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_STORAGE_SHARING_H_

@@ -3,7 +3,7 @@
 //
 //   network.AddLayer("qkv", footprint::FullyConnected(3 * width), {"x"});
 //   network.AddLayer("attention", footprint::Attention({/*heads=*/4}),
-//   {"qkv"});
+//                    {"qkv"});
 //
 // The input [batch, positions, 3 * width] holds queries, keys and values side
 // by side, and the output is [batch, positions, width]. The heads share the
@@ -12,8 +12,8 @@
 // its output and one float for each head and position. The probabilities, which
 // are larger by a factor of the positions, are calculated again one head at a
 // time, in a workspace of positions^2 + 3 * positions * head width floats (in
-// the derivative 2 * positions^2 and 4 * positions * head width), beside what
-// the backend needs.
+// the derivative 2 * positions^2 and 4 * positions * head width), plus the
+// backend's own workspace.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_ATTENTION_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_ATTENTION_H_

@@ -1,7 +1,7 @@
 // The layer that slides square filters over images.
 //
 //   network.AddLayer("c1", footprint::Convolution2d({6, /*kernel=*/5}),
-//   {"image"});
+//                    {"image"});
 //
 // [batch, channels, height, width] becomes [batch, output channels, ...], in
 // which an extent is (extent + 2 * padding - kernel) / stride + 1, rounded

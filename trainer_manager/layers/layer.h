@@ -133,7 +133,7 @@ struct LayerInputs {
   NetworkMode mode;
   const MathBackend& math;
   // Whether max pooling saves positions in 1, 2 or 4 bits where that is enough.
-  // If not, in a byte each.
+  // If not, each position takes a byte.
   bool pack_winners = true;
   // If set, the weights are not trained: no step applies gradients, and none
   // computes them unless the derivative reads them. The layer must not take
@@ -184,8 +184,8 @@ class StepData {
         name_(name),
         place_(place) {}
 
-  // Return the operand's data and its shape. They end the program with the
-  // layer's name if the step does not declare the operand, or not for this
+  // These return the operand's data and its shape. They end the program with
+  // the layer's name if the step does not declare the operand, or not for this
   // access. `Element` is not checked.
   template <typename Element = float>
   const Element* Read(Role role, int index = 0) const {
@@ -244,9 +244,10 @@ class Layer {
   // Runs the forward step. Returns OutOfRange if an index in the data is out of
   // range.
   virtual absl::Status Forward(const StepData& data) const = 0;
-  // Called if the signature declares such a step. A layer that declares one
-  // must override it: the default ends the program with the layer's name.
-  // Recompute is Forward unless overridden, and must give the same bits.
+  // These run the other steps. They are called if the signature declares such a
+  // step. A layer that declares one must override it: the default ends the
+  // program with the layer's name. Recompute is Forward unless overridden, and
+  // must give the same bits.
   virtual void CalculateGradient(const StepData& data) const;
   virtual void CalculateDerivative(const StepData& data) const;
   virtual absl::Status Recompute(const StepData& data) const;
@@ -255,8 +256,8 @@ class Layer {
 
 using LayerPointer = std::shared_ptr<const Layer>;
 
-// Checks for Describe, which return InvalidArgument with a message that says
-// what is needed. `index` must be that of an input.
+// These are checks for Describe. They return InvalidArgument with a message
+// that says what is needed. `index` must be that of an input.
 absl::Status CheckInputCount(const LayerInputs& inputs, size_t count);
 absl::Status CheckInputType(const LayerInputs& inputs, size_t index,
                             DType type);
@@ -276,7 +277,7 @@ absl::Status CheckSizes(const LayerSignature& signature);
 // operands of all steps must exist, the forward step must write the saved
 // tensors that later steps read, Recompute must write the output, and unless
 // `inputs.frozen` the gradient step must write the gradient of each weight.
-// InvalidArgument says which is missing.
+// Returns InvalidArgument, whose message says what is missing.
 absl::Status CheckOperands(const LayerSignature& signature,
                            const LayerInputs& inputs);
 

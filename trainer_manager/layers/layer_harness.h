@@ -45,10 +45,10 @@ class LayerHarness {
   absl::Status Recompute();
   void RestoreInput();
 
-  // Return the largest difference between a gradient, or input derivative, and
-  // the central difference of the sum of the outputs, each times a fixed random
-  // factor. The difference is relative to the largest of them, and infinite if
-  // all are zero.
+  // These return the largest difference between a gradient, or input
+  // derivative, and the central difference of the sum of the outputs, each
+  // times a fixed random factor. The difference is relative to the largest of
+  // them, and infinite if all are zero.
   double WorstGradientError();
   double WorstDerivativeError();
 

@@ -42,8 +42,8 @@ class Optimizer {
   // Returns the number of states, at most kMostOptimizerStates.
   virtual int states_per_weight() const = 0;
 
-  // InvalidArgument, with the value, if nothing can be trained with these
-  // parameters. Manager::Create calls this.
+  // Returns InvalidArgument, with the value, if nothing can be trained with
+  // these parameters. Manager::Create calls this.
   virtual absl::Status CheckParameters() const { return absl::OkStatus(); }
 
   // Changes the weight. `iteration` counts from 1; each of `states` has the
@@ -56,7 +56,7 @@ class Optimizer {
   // not finite; they have changed by then.
   virtual bool foresees_values() const { return false; }
 
-  // Returns the rate of an iteration for a report, or nothing if the optimizer
+  // Returns the rate of an iteration for a report, or nullopt if the optimizer
   // does not know it.
   virtual absl::optional<float> RateAt(int64_t) const { return absl::nullopt; }
 
@@ -83,18 +83,20 @@ using OptimizerPointer = std::shared_ptr<const Optimizer>;
 // rates, momentum, epsilon and weight decay that are not finite or below 0, and
 // decays of averages that are not at least 0 and below 1.
 
-// weight -= rate * gradient
+// The rule is weight -= rate * gradient.
 OptimizerPointer StochasticGradientDescent(RateSchedule rate);
 
-// velocity = momentum * velocity + gradient; weight -= rate * velocity
+// The rule is velocity = momentum * velocity + gradient; weight -= rate *
+// velocity.
 OptimizerPointer Momentum(RateSchedule rate, float momentum = 0.9f);
 
-// Adam (Kingma and Ba, 2015) with bias correction.
+// The rule is Adam (Kingma and Ba, 2015) with bias correction.
 OptimizerPointer Adam(RateSchedule rate, float first_decay = 0.9f,
                       float second_decay = 0.999f, float epsilon = 1e-8f);
 
-// Adam with weight decay decoupled from the gradient (Loshchilov and Hutter,
-// 2019), as in PyTorch: weight *= 1 - rate * weight_decay, then Adam.
+// The rule is Adam with weight decay decoupled from the gradient (Loshchilov
+// and Hutter, 2019), as in PyTorch: weight *= 1 - rate * weight_decay, then
+// Adam.
 OptimizerPointer AdamW(RateSchedule rate, float weight_decay = 0.01f,
                        float first_decay = 0.9f, float second_decay = 0.999f,
                        float epsilon = 1e-8f);

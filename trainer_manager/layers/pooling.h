@@ -17,9 +17,9 @@
 
 namespace footprint {
 
-// Pool over windows of 1 to 16 pixels a side (max), or of any size (average).
-// Resolving the network returns InvalidArgument if the window is larger than
-// the image. A `stride` of 0 means `window`.
+// These pool over windows of 1 to 16 pixels a side (max), or of any size
+// (average). Resolving the network returns InvalidArgument if the window is
+// larger than the image. A `stride` of 0 means `window`.
 LayerPointer MaxPool2d(int64_t window, int64_t stride = 0);
 LayerPointer AveragePool2d(int64_t window, int64_t stride = 0);
 

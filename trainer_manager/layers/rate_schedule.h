@@ -42,8 +42,8 @@ class RateSchedule {
   // Returns the kind and the numbers in words, each with all digits of a float.
   std::string Description() const;
 
-  // InvalidArgument, with the value, if a rate or a factor is negative or not
-  // finite, or if a number of iterations is below 1.
+  // Returns InvalidArgument, with the value, if a rate or a factor is negative
+  // or not finite, or if a number of iterations is below 1.
   absl::Status Check() const;
 
  private:

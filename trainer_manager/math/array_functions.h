@@ -17,8 +17,9 @@
 
 namespace footprint {
 
-// Returns the log of the sum of the exponentials; `count` is at least 1. In
-// double precision, since callers often subtract nearly equal numbers from it.
+// Returns the log of the sum of the exponentials; `count` is at least 1. The
+// result has double precision, because callers often subtract nearly equal
+// numbers from it.
 double LogSumExp(const float* values, int64_t count);
 
 // results[i] = exp(values[i] - subtrahend).
@@ -27,7 +28,8 @@ void ExpDifferences(const float* values, int64_t count, float subtrahend,
 
 float DotProduct(const float* left, const float* right, int64_t count);
 
-// results[i] = x times the normal distribution's share below x.
+// results[i] = x times the normal distribution's share below x, where x is
+// values[i].
 void ComputeGelu(const float* values, int64_t count, float* results);
 
 // results[i] = factors[i] times ComputeGelu's slope at values[i].
@@ -46,7 +48,7 @@ void ComputeSigmoid(const float* values, int64_t count, float* results);
 void TimesSigmoidSlope(const float* factors, const float* outputs,
                        int64_t count, float* results);
 
-// results[i] = values[i] times the sigmoid of it.
+// results[i] = values[i] times the sigmoid of values[i].
 void ComputeSilu(const float* values, int64_t count, float* results);
 
 // results[i] = factors[i] times ComputeSilu's slope at values[i].

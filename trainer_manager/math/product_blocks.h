@@ -38,7 +38,7 @@ constexpr int64_t kSmallProduct = int64_t{1} << 18;
 constexpr int64_t kLargeProduct = int64_t{1} << 26;
 constexpr int64_t kFloatBytes = static_cast<int64_t>(sizeof(float));
 
-// Where the columns of a panel lie in the result. Rows are `row_stride` apart.
+// The places of a panel's columns in the result. Rows are `row_stride` apart.
 struct Columns {
   int64_t count = 0;
   bool side_by_side = false;
@@ -104,7 +104,7 @@ struct Extent {
   }
 };
 
-// A thread's part of a product, of several that calculate it together.
+// One thread's part of a product that several threads calculate together.
 struct Share {
   int part = 0;
   int parts = 1;
@@ -118,19 +118,21 @@ struct Region {
   int64_t end_column;
 };
 
-// Rows are dealt in as many as tiles of every instruction set divide.
+// Shares of rows begin at multiples of this number, which is a multiple of the
+// rows of a tile for every instruction set.
 constexpr int64_t kSharedRows = 12;
 
-// Cuts `count` into `parts` of whole units, but for the last unit.
+// Returns where a part begins if `count` is cut into `parts` of whole units, of
+// which the last may be incomplete.
 inline int64_t FindShareBegin(int64_t count, int64_t unit, int part,
                               int parts) {
   const int64_t units = (count + unit - 1) / unit;
   return std::min(count, units * part / parts * unit);
 }
 
-// Shares are bands of columns or of rows: along the longer side, so that little
-// is packed by several threads. The shares together are the result, and none
-// has a number of another.
+// Returns the region of a share. Shares are bands of columns or of rows, along
+// the longer side, so that few numbers are packed by several threads. Shares do
+// not overlap, and together they are the whole result.
 inline Region FindRegion(const Extent& extent, Share share) {
   Region region = {0, extent.rows, 0, extent.columns};
   if (share.parts == 1) return region;
@@ -162,7 +164,7 @@ inline Extent DerivativeExtent(const Convolution& c) {
           c.output_channels * c.kernel * c.kernel, true, true};
 }
 
-// Where copies of the operands' blocks lie in a workspace.
+// The addresses of the copies of the operands' blocks in a workspace.
 struct Scratch {
   float* right;
   float* left;

@@ -2,13 +2,13 @@
 // work that frozen parameters make needless.
 //
 //   absl::Status status = footprint::AssignGroups(math, pack_winners,
-//   &resolved);
+//                                                &resolved);
 //
-// A step of planning (//trainer_manager/execution:execution_plan). A frozen
-// layer is described again, as one that is not trained. A layer has no backward
-// steps if neither it nor any layer before it is trained. A frozen layer after
-// a trained one has a derivative, and has gradients only if the derivative
-// reads them. Networks without a group stay as they are.
+// This is a step of planning (//trainer_manager/execution:execution_plan). A
+// frozen layer is described again, as one that is not trained. A layer has no
+// backward steps if neither it nor any layer before it is trained. A frozen
+// layer after a trained one has a derivative, and has gradients only if the
+// derivative reads them. Networks without a group stay as they are.
 //
 // Changes only `network`; thread-safe. Memory: some words a parameter. Time:
 // parameters times groups.
@@ -23,7 +23,7 @@
 namespace footprint {
 
 // Does nothing for inference. `math` and `pack_winners` are those of
-// ResolveNetwork. InvalidArgument, with the names of the group and the
+// ResolveNetwork. Returns InvalidArgument, with the names of the group and the
 // parameter, if CheckGroup refuses a group, if a pattern matches no parameter,
 // if a parameter is in two groups, if a layer is frozen in part, if all
 // parameters are frozen, or if a frozen layer describes another output, other

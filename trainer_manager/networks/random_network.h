@@ -1,4 +1,4 @@
-// Random networks for tests of properties that hold for every network.
+// Makes random networks for tests of properties that hold for every network.
 //
 //   footprint::Network network = footprint::RandomImageNetwork(/*seed=*/7);
 //
@@ -15,35 +15,36 @@
 
 namespace footprint {
 
-// Rows: input "x" [4, 6], label [4, 2]. The layers include sums, flattens,
-// values with several readers, and shared weights.
+// Returns a network on rows: input "x" [4, 6], label [4, 2]. The layers include
+// sums, flattens, values with several readers, and shared weights.
 Network RandomRowNetwork(uint32_t seed);
 
-// Images: input "x" [batch, 3, 8, 8] with a batch of 3 to 20, label [batch, 2].
-// The layers are convolutions, activations, normalizations, poolings and sums.
+// Returns a network on images: input "x" [batch, 3, 8, 8] with a batch of 3 to
+// 20, label [batch, 2]. The layers are convolutions, activations,
+// normalizations, poolings and sums.
 Network RandomImageNetwork(uint32_t seed);
 
-// Sentences: input "x" [batch, 5] with a batch of 2 to 8, label of the same
-// shape, both indices below kTokens. The layers are attention, wide layers and
-// residual sums.
+// Returns a network on sentences: input "x" [batch, 5] with a batch of 2 to 8,
+// label of the same shape, both indices below kTokens. The layers are
+// attention, wide layers and residual sums.
 constexpr int kTokens = 7;
 Network RandomTokenNetwork(uint32_t seed);
 
-// Images of 3 channels and any size, label [batch, 2]: one to four residual
-// blocks with batch normalization and pooling between them. The third block
-// halves the image.
+// Returns a network on images of 3 channels and any size, label [batch, 2]: one
+// to four residual blocks with batch normalization and pooling between them.
+// The third block halves the image.
 Network RandomResidualNetwork(uint32_t seed);
 
-// One of the above, chosen by `seed` % 4. The label is [batch, 2], or that of
-// the sentence if `seed` % 4 is 2.
+// Returns one of the above, chosen by `seed` % 4. The label is [batch, 2], or
+// that of the sentence if `seed` % 4 is 2.
 Network RandomNetwork(uint32_t seed);
 
-// A fixed network on which budgets once failed. Input "image" [13, 3, 40, 28]
-// of 10 classes: two residual blocks with batch normalization, a max pooling
-// and an average pooling.
+// Returns a fixed network on which budgets once failed. Its input is "image"
+// [13, 3, 40, 28], of 10 classes: two residual blocks with batch normalization,
+// a max pooling and an average pooling.
 Network ResidualImageClassifier();
-// Input "tokens" [16, 24] of 10 classes: blocks of attention with ten layers
-// each, normalized before each part.
+// Returns a fixed network with the input "tokens" [16, 24], of 10 classes:
+// blocks of attention with ten layers each, normalized before each part.
 Network AttentionClassifier(int blocks = 3);
 
 }  // namespace footprint

@@ -62,8 +62,9 @@ absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
 inline constexpr char kTrainingFileKey[] = "footprint.iteration";
 inline constexpr char kStateEnding[] = ".optimizer";
 
-// Save and load any float tensors, given by name, shape and memory. Loading
-// changes none of them unless all of the file's tensors for them are valid.
+// These save and load any float tensors, given by name, shape and memory.
+// Loading changes none of them unless all of the file's tensors for them are
+// valid.
 absl::Status SaveTensors(absl::Span<const Parameters::Parameter> tensors,
                          const std::map<std::string, std::string>& metadata,
                          absl::string_view path);

@@ -34,9 +34,10 @@ namespace footprint {
 // or "\r\n". The last line may lack it, blank lines may follow, and the text
 // may begin with a byte order mark. Each id must be unique.
 //
-// InvalidArgument is "FILE:LINE:COLUMN: what and what was expected", also for a
-// row that CheckRequests refuses by itself. Whether all rows together fit 64
-// bits is not checked: call CheckRequests. Columns are counted in bytes from 1.
+// The message of InvalidArgument is "FILE:LINE:COLUMN: the mistake and what was
+// expected", also for a row that CheckRequests refuses by itself. Whether all
+// rows together fit 64 bits is not checked: call CheckRequests. Columns are
+// counted in bytes from 1.
 absl::StatusOr<std::vector<TensorRequest>> ParseRequestsCsv(
     absl::string_view text, absl::string_view file_name,
     int64_t* tensors_with_gaps = nullptr);

@@ -23,7 +23,8 @@ namespace footprint {
 // exactly those live at its step. A bound of kind kExhaustiveSearch must be
 // neither below that of its tensors nor above the height.
 //
-// FailedPrecondition says which tensors break which rule, and how.
+// Returns FailedPrecondition, whose message says which tensors break which
+// rule, and how.
 absl::Status ValidatePlan(
     absl::Span<const TensorRequest> requests, const MemoryPlan& plan,
     int64_t capacity_bytes = std::numeric_limits<int64_t>::max());

@@ -51,9 +51,8 @@ struct PlanOptions {
   int64_t trial_limit = 500;  // of the hill climb
 };
 
-// Returns a plan. InvalidArgument and OutOfRange as in CheckRequests;
-// InvalidArgument also if the capacity is negative or the alignment is not a
-// power of two.
+// Returns a plan. Returns the errors of CheckRequests, and InvalidArgument also
+// if the capacity is negative or the alignment is not a power of two.
 // Returns ResourceExhausted if no plan within the capacity was found; the
 // message says whether it was proved that there is none. Returns Internal if
 // the plan failed validation, which is a defect of this library.

@@ -65,9 +65,9 @@ class BatchBuffers {
   // micro-batches. It is 1 unless the loss ignores a label.
   double WeighMicroBatch(int64_t micro_batch) const;
 
-  // For inference: take the addresses of all inputs, or of the label.
-  // InvalidArgument as in CheckInputView. With watch_lent, FailedPrecondition
-  // if the address is not memory of the program.
+  // For inference: these take the addresses of all inputs, or of the label.
+  // They return the errors of CheckInputView and, with watch_lent,
+  // FailedPrecondition if the address is not memory of the program.
   absl::Status LendInputs(absl::Span<const InputView> inputs);
   absl::Status LendLabel(InputView label);
   absl::Span<const void* const> lent() const { return lent_; }

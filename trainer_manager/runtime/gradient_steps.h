@@ -34,7 +34,8 @@ bool ClipGradients(const StepData& data, float norm);
 
 // Prepares ApplyGradients: cuts each gradient's values to within +-
 // `clip_value`. Returns OutOfRange if a gradient is NaN or infinite, or if
-// applying it would make a weight or an optimizer state so. Changes no weight.
+// applying it would make a weight or an optimizer state NaN or infinite.
+// Changes no weight.
 absl::Status PrepareGradients(const StepData& data,
                               const WeightOptimizers& optimizers,
                               float clip_value, int64_t iteration);

@@ -54,8 +54,8 @@ class WeightOptimizers {
 
 class GroupOptimizers {
  public:
-  // InvalidArgument, with the pattern of the group, if the optimizer cannot
-  // train it, for example because it has no decay and the group has one.
+  // Returns InvalidArgument, with the pattern of the group, if the optimizer
+  // cannot train it, for example because it has no decay and the group has one.
   static absl::StatusOr<GroupOptimizers> Create(const ResolvedNetwork& network,
                                                 OptimizerPointer optimizer);
 

@@ -1,5 +1,5 @@
 // Runs whole passes over the steps of a plan: an inference, or an iteration of
-// training that as far as possible changes everything or nothing.
+// training, which as far as possible changes everything or nothing.
 //
 //   footprint::Iteration iteration(&runner, &buffers);
 //   absl::StatusOr<float> loss = iteration.Train();
@@ -25,13 +25,15 @@ class Iteration {
   Iteration(StepRunner* runner, const BatchBuffers* buffers)
       : runner_(runner), buffers_(buffers) {}
 
-  // Errors: those of Manager::TrainStep while it runs.
+  // Runs an iteration and returns its loss. Errors: those of Manager::TrainStep
+  // while it runs.
   absl::StatusOr<float> Train();
-  // Errors: those of Manager::Infer and Evaluate while they run.
+  // Runs an inference. Errors: those of Manager::Infer and Evaluate while they
+  // run.
   absl::Status Infer();
 
-  // Returns the error with the name of the first layer that reads the value
-  // before it.
+  // Returns the error with a prefix: the name of the first layer that reads the
+  // value.
   absl::Status InFirstReader(const void* value, const absl::Status& status);
 
  private:

@@ -38,11 +38,13 @@ class LifespanChecker {
 
   // Poisons the arena, before an iteration.
   void Begin(char* arena, int64_t size_bytes) const;
-  // Returns Internal if an operand in the arena is not what was written.
+  // Returns Internal if an operand in the arena does not hold the bytes that
+  // were written.
   absl::Status CheckRead(size_t first_use,
                          absl::Span<const StepData::Slot> slots) const;
   void MarkWritten(size_t first_use, absl::Span<const StepData::Slot> slots);
-  // Poisons what is dead after the step; does nothing after the last step.
+  // Poisons the bytes that are dead after the step; does nothing after the last
+  // step.
   void PoisonAfter(size_t step, char* arena) const;
 
  private:

@@ -59,25 +59,26 @@ class Manager {
   // planned or cannot train a group, if a limit for gradients is not above 0 or
   // was not planned, if the parameters are not those of the network, or if the
   // plan swaps and there is no folder. Returns ResourceExhausted if there is no
-  // memory or no room for the swap file. Otherwise the errors of
+  // memory or no room for the swap file. Other errors are those of
   // SwapFile::Create for the folder.
   static absl::StatusOr<std::unique_ptr<Manager>> Create(
       const ExecutionPlan& plan, std::shared_ptr<Parameters> parameters,
       const ManagerOptions& options);
 
-  // For training: copy the values of the whole batch. InvalidArgument if there
-  // is no such input, or if values have the wrong number or type or a null or
-  // unaligned address. FailedPrecondition if the plan is for inference.
+  // For training: these copy the values of the whole batch. They return
+  // InvalidArgument if there is no such input, or if values have the wrong
+  // number or type or a null or unaligned address, and FailedPrecondition if
+  // the plan is for inference.
   absl::Status SetInput(size_t index, absl::Span<const float> values);
   absl::Status SetInput(size_t index, absl::Span<const int32_t> values);
   absl::Status SetLabel(absl::Span<const float> values);
   absl::Status SetLabel(absl::Span<const int32_t> values);
 
-  // For training: return the memory of the whole batch's values, float or
+  // For training: these return the memory of the whole batch's values, float or
   // int32_t, so that the caller can write them in place instead of copying.
-  // Valid as long as the manager; a call counts as having set the values.
-  // InvalidArgument if there is no such input, or if it has another type.
-  // FailedPrecondition if the plan is for inference.
+  // Valid as long as the manager; a call counts as having set the values. They
+  // return InvalidArgument if there is no such input, or if it has another
+  // type, and FailedPrecondition if the plan is for inference.
   template <typename Value = float>
   absl::StatusOr<absl::Span<Value>> InputValues(size_t index);
   template <typename Value = float>
@@ -89,12 +90,12 @@ class Manager {
   // An error names the layer.
   //
   // Returns FailedPrecondition if an input or the label was never set, or if
-  // the plan is for inference. OutOfRange if an index in the data is out of
-  // range, or if an input, a label, the loss, a running statistic, a gradient
-  // or an updated weight is NaN or infinite. InvalidArgument in the first step
-  // if a layer's Recompute differs from its Forward. Returns ResourceExhausted
-  // if the arena cannot be allocated or the swap file cannot be written.
-  // Returns DataLoss if the swap file is damaged.
+  // the plan is for inference. Returns OutOfRange if an index in the data is
+  // out of range, or if an input, a label, the loss, a running statistic, a
+  // gradient or an updated weight is NaN or infinite. Returns InvalidArgument
+  // in the first step if a layer's Recompute differs from its Forward. Returns
+  // ResourceExhausted if the arena cannot be allocated or the swap file cannot
+  // be written. Returns DataLoss if the swap file is damaged.
   //
   // After an error the model is unchanged, with one exception: a gradient, an
   // update or damage of the swap file was the reason, and the plan changes
@@ -108,7 +109,7 @@ class Manager {
   // the one before, such as for a rate that depends on the losses. Returns
   // InvalidArgument if there is no optimizer, if its name or number of states
   // differs, if its parameters are not valid, or if it cannot train a group.
-  // FailedPrecondition if the plan is for inference.
+  // Returns FailedPrecondition if the plan is for inference.
   absl::Status ReplaceOptimizer(OptimizerPointer optimizer);
 
   // For training: returns the number of completed steps, including those before
@@ -119,10 +120,11 @@ class Manager {
   // of the network, of its size. Returns InvalidArgument if it does not, or if
   // an address is null or not aligned. Returns FailedPrecondition if the plan
   // is for training or keeps the loss, which needs a label, or if an input
-  // changed or was released meanwhile (watch_inputs). OutOfRange if an index in
-  // the data is out of range, or if an output is NaN or infinite; the message
-  // names the layer where that first appeared. The check takes one pass over
-  // the outputs. Returns ResourceExhausted if the arena cannot be allocated.
+  // changed or was released meanwhile (watch_inputs). Returns OutOfRange if an
+  // index in the data is out of range, or if an output is NaN or infinite; the
+  // message names the layer where that first appeared. The check takes one pass
+  // over the outputs. Returns ResourceExhausted if the arena cannot be
+  // allocated.
   absl::Status Infer(absl::Span<const InputView> inputs);
 
   // For inference with a plan that keeps the loss (MemoryOptions::keep_loss):
@@ -157,7 +159,8 @@ class Manager {
   // For training: returns all that an iteration changes and the next one reads.
   // Weights and running statistics have their own names; the optimizer's states
   // have the weight's name, kStateEnding (parameter_file.h) and a number. Names
-  // and shapes are copies; the manager owns the values. `plan` as in Inspect.
+  // and shapes are copies; the manager owns the values. `plan` must equal that
+  // of Create.
   struct TrainedTensor {
     std::string name;
     Shape shape;
@@ -167,7 +170,7 @@ class Manager {
       const ExecutionPlan& plan) const;
   // Sets how many steps were completed. ResumeTraining calls this.
   void set_iteration(int64_t iteration) { runner_.set_iteration(iteration); }
-  // Return the seed of the options, and the current optimizer.
+  // These return the seed of the options, and the current optimizer.
   uint64_t seed() const { return runner_.seed(); }
   const OptimizerPointer& optimizer() const { return runner_.optimizer(); }
 

@@ -31,8 +31,8 @@ struct ManagerOptions {
   // The folder of the swap file, if the plan swaps. Create reserves the file,
   // which has no name.
   std::string swap_folder;
-  // Inference keeps the arena for the next call, for bursts. If false, each
-  // call frees it at its end.
+  // Inference keeps the arena for the next call, which suits bursts of calls.
+  // If false, each call frees it at its end.
   bool retain_arena = false;
   // For debugging: fills the arena with NaN before each iteration, and a
   // tensor's bytes after its last step, and checks that steps read what was
@@ -48,9 +48,9 @@ struct ManagerOptions {
 // valid, or if its number of states differs from the plan's.
 absl::Status CheckOptimizer(const Optimizer* optimizer, int planned_states);
 
-// For a plan of training, InvalidArgument if the optimizer is missing or has
-// other states than planned, or if a limit for gradients is not above 0 or was
-// not planned.
+// For a plan of training, returns InvalidArgument if the optimizer is missing
+// or has other states than planned, or if a limit for gradients is not above 0
+// or was not planned.
 absl::Status CheckManagerOptions(const ExecutionPlan& plan,
                                  const ManagerOptions& options);
 

@@ -45,8 +45,8 @@ class StepRunner {
   StepRunner(const StepRunner&) = delete;
 
   // Opens the file if the plan swaps. Must be called before the first step.
-  // Returns InvalidArgument if the options name no folder. Otherwise the errors
-  // of SwapFile::Create.
+  // Returns InvalidArgument if the options name no folder. Other errors are
+  // those of SwapFile::Create.
   absl::Status OpenSwapFile(const ExecutionPlan& plan);
 
   const StepTable& table() const { return table_; }
@@ -105,8 +105,8 @@ class StepRunner {
 
   // Returns the operands of a step, valid until the next call.
   Slots SlotsAt(const Step& step);
-  // Returns the error with the names of the layer and of the kind of step
-  // before it.
+  // Returns the error with a prefix: the names of the layer and of the kind of
+  // step.
   absl::Status InLayer(const Step& step, const absl::Status& status) const;
 
  private:

@@ -80,8 +80,8 @@ class StepTable {
 
   LayerName LayerNameAt(size_t layer) const { return {names_, layer}; }
 
-  // Return the table's own copies of the tensor types, without duplicates, and
-  // the index of a tensor's type among them.
+  // These return the table's own copies of the tensor types, without
+  // duplicates, and the index of a tensor's type among them.
   absl::Span<const TensorType> specs() const {
     return {specs_.get(), specs_.get_deleter().count};
   }

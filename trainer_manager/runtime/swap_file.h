@@ -11,7 +11,7 @@
 // cache, by pread and pwrite: no page of the file is mapped into the program.
 //
 // Owns the file. Thread-compatible. Memory: 16 bytes a piece. Time: that of the
-// disk, and a nanosecond for eight bytes to check what comes back.
+// disk, and a nanosecond to check every eight bytes that are read.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_SWAP_FILE_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_SWAP_FILE_H_
@@ -32,7 +32,7 @@ class SwapFile {
  public:
   // Creates a file of `size_bytes` in `folder`, with pieces that begin at
   // `offsets_bytes`. Returns ResourceExhausted if the disk is full, or if the
-  // file is larger than the process may make one. Otherwise the system's error
+  // file is larger than the process may make one. Other errors are the system's
   // for the folder, such as NotFound or PermissionDenied.
   static absl::StatusOr<std::unique_ptr<SwapFile>> Create(
       const std::string& folder, const std::vector<int64_t>& offsets_bytes,

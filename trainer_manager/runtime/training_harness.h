@@ -5,9 +5,9 @@
 //   SetRows(training.manager.get());
 //   absl::StatusOr<float> loss = training.manager->TrainStep();
 //
-// A failure counts for the test that calls. Equal seeds give equal values. A
-// Training owns its three parts; returned values are copies. Thread-compatible.
-// Memory: the manager's, and the copies.
+// A failure fails the calling test. Equal seeds give equal values. A Training
+// owns its three parts; returned values are copies. Thread-compatible. Memory:
+// the manager's, and the copies.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_HARNESS_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_HARNESS_H_

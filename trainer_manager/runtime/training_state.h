@@ -44,7 +44,7 @@ using TrainingNotes = std::map<std::string, std::string>;
 
 // Saves a training between two steps. Returns InvalidArgument if `plan` is not
 // that of the manager. Returns FailedPrecondition if the plan is for inference.
-// Otherwise the errors of SaveParameters.
+// Other errors are those of SaveParameters.
 absl::Status SaveTraining(const ExecutionPlan& plan, const Manager& manager,
                           absl::string_view path,
                           const TrainingNotes& notes = {});
@@ -58,8 +58,8 @@ using CheckNotes =
 // notes. `check`, if given, is called before the first value changes; its error
 // is returned with the file's name before the message. Returns InvalidArgument
 // also if the file is not that of a training, has another version, or is from
-// another network, optimizer or seed, or if its iteration is not valid.
-// Otherwise the errors of SaveTraining and LoadParameters.
+// another network, optimizer or seed, or if its iteration is not valid. Other
+// errors are those of SaveTraining and LoadParameters.
 absl::StatusOr<TrainingNotes> ResumeTraining(absl::string_view path,
                                              const ExecutionPlan& plan,
                                              Manager* manager,

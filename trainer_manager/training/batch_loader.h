@@ -48,14 +48,14 @@ class BatchLoader {
  public:
   // Returns InvalidArgument if the plan has no input or no loss, if
   // DataSet::CheckFits refuses the data set, or if drop_last leaves no batch.
-  // Also if the last batch has fewer rows and the loss ignores no label, a
-  // layer of a training takes statistics of the batch, or there are fewer rows
-  // than micro-batches.
+  // Returns InvalidArgument also if the last batch has fewer rows, and the loss
+  // ignores no label, a layer of a training takes statistics of the batch, or
+  // the batch has fewer rows than micro-batches.
   static absl::StatusOr<BatchLoader> Create(const ExecutionPlan& plan,
                                             const DataSet& data,
                                             const LoaderOptions& options = {});
 
-  // Return the number of batches in an epoch, and the number of rows in a
+  // These return the number of batches in an epoch, and the number of rows in a
   // batch; batches count from 0.
   int64_t batches() const;
   int64_t RowsOf(int64_t batch) const;

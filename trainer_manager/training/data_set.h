@@ -58,7 +58,8 @@ class DataSet {
 
   // Returns InvalidArgument if the data set does not suit the planned network:
   // it has no rows, another number of inputs or of values, or another type.
-  // Also if the network's inputs and labels have batches of different sizes.
+  // Returns InvalidArgument also if the network's inputs and labels have
+  // batches of different sizes.
   absl::Status CheckFits(const ExecutionPlan& plan) const;
 
   // Writes a row to the parts of a plan that CheckFits accepted. Errors: those

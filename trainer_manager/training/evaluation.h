@@ -55,7 +55,7 @@ LabelCount CountLabels(absl::Span<const float> predictions,
 class Evaluation {
  public:
   // Returns InvalidArgument if the network has no loss, or if
-  // BatchLoader::Create refuses the data set. Otherwise the errors of
+  // BatchLoader::Create refuses the data set. Other errors are those of
   // PlanExecution and Manager::Create. The batch size is the network's. Only
   // the alignment of the options is used.
   static absl::StatusOr<Evaluation> Create(

@@ -5,8 +5,8 @@
 //
 // The lock is on a file beside the other, PATH.lock, since PATH itself is
 // replaced at each save. That file is empty and stays. The lock ends with the
-// object or the process, also where the process is killed. On file systems
-// without locks every caller succeeds. Thread-safe; memory: a file descriptor.
+// object or the process, also if the process is killed. On file systems without
+// locks every caller succeeds. Thread-safe; memory: a file descriptor.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_STATE_LOCK_H_
 #define FOOTPRINT_TRAINER_MANAGER_TRAINING_STATE_LOCK_H_

@@ -5,7 +5,7 @@
 //   footprint::TrainOptions options;
 //   options.manager.optimizer = footprint::AdamW(
 //       footprint::AfterWarmUp(100, footprint::CosineRate(3e-3f, 1e-5f,
-//       2000)));
+//                                                      2000)));
 //   options.epochs = 30;
 //   options.validation = held_out;
 //   options.patience = 5;
@@ -28,7 +28,8 @@
 //
 // Refers to the memory of the data sets. Two calls at once must not use the
 // same files or parameters. Memory: that of the Manager; during an evaluation,
-// that of an inference instead of the arena. The best weights are in a file.
+// that of an inference instead of the arena. The best weights are kept in a
+// file, not in memory.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_TRAIN_H_
 #define FOOTPRINT_TRAINER_MANAGER_TRAINING_TRAIN_H_
@@ -57,12 +58,13 @@ struct TrainOptions {
   // order and the first weights.
   ManagerOptions manager;
   MemoryOptions memory;
-  // Threads that products and convolutions are dealt to, from 1 to 64; the bits
-  // do not depend on it (//trainer_manager/math:highway_backend).
+  // The number of threads among which products and convolutions are divided,
+  // from 1 to 64; the bits do not depend on it
+  // (//trainer_manager/math:highway_backend).
   int threads = 1;
   int64_t epochs = 1;
   bool shuffle = true;
-  bool drop_last = false;  // drops a rest too small for a batch
+  bool drop_last = false;  // leaves out rows that do not fill a batch
 
   // The initial weights, which are then trained; null: they are drawn.
   std::shared_ptr<Parameters> parameters;
@@ -118,8 +120,8 @@ struct TrainResult {
 // Trains, or resumes the training in the file. A resumed training may have
 // other epochs, patience, save_every, memory and threads. With another batch,
 // optimizer, rate, group, limit of gradients, order of rows, validation or
-// plateau, or with a best_path where there was none or the reverse, it is
-// refused, and nothing changes.
+// plateau, or if only one of the two calls has a best_path, it is refused, and
+// nothing changes.
 //
 // Returns InvalidArgument if there is no optimizer, fewer than one epoch, a
 // patience, plateau_patience or save_every below 0, a number of threads that is
@@ -130,8 +132,8 @@ struct TrainResult {
 // network, seed, data set or setting or has more steps than these epochs, or if
 // the file of its best weights is missing. Given parameters are then unchanged.
 // Returns FailedPrecondition if another training is using the file of the
-// training. Otherwise the errors of planning, of a step and of files; the last
-// saved state stays.
+// training. Other errors are those of planning, of a step and of files; the
+// last saved state stays.
 absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
                                   const TrainOptions& options);
 
