@@ -2,7 +2,8 @@
 // network: each deployment's peak and limit, and the commits that raised them.
 //
 //   std::vector<HistoryCommit> commits;  // oldest first
-//   absl::StatusOr<std::string> html = WriteHistoryPage("//app:load", commits);
+//   absl::StatusOr<std::string> html =
+//       WriteHistoryPage("//app:load", commits, /*warnings=*/{});
 //   if (!html.ok()) return html.status();
 //
 // Pure; thread-safe. Memory: the page, twice, and two commits' profiles. Time:

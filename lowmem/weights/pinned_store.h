@@ -11,7 +11,7 @@
 //
 // The base store and the memory must outlive this store. All calls of Pin and
 // PinFirst come first; after them every method may be called from any thread.
-// Memory: the given memory, and 32 bytes a pinned tensor.
+// Memory: the given memory, and at most 48 bytes a pinned tensor.
 //
 // The error is ResourceExhausted if the memory is full. Other errors are the
 // base store's.

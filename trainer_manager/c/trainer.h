@@ -2,10 +2,10 @@
 // managers. The C interface (footprint_trainer.h) is a shell around it.
 //
 //   auto trainer = footprint::Trainer::Plan(network, settings);
-//   absl::Status status = trainer->Create();
-//   status = trainer->Set(0, footprint::InputView(rows));
-//   status = trainer->Set(footprint::Trainer::kLabel, labels);
-//   absl::StatusOr<float> loss = trainer->Step();
+//   absl::Status status = (*trainer)->Create();
+//   status = (*trainer)->Set(0, footprint::InputView(rows));
+//   status = (*trainer)->Set(footprint::Trainer::kLabel, labels);
+//   absl::StatusOr<float> loss = (*trainer)->Step();
 //
 // A C++ program uses the Manager (//trainer_manager:manager), which copies less
 // and does more. Owns everything; thread-compatible. Memory: that of the plan

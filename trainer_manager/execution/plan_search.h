@@ -1,7 +1,8 @@
 // Searches for choices of what to slice, drop and swap so that the plan of one
 // network fits a budget.
 //
-//   const footprint::PlanSearch search(resolved, math, options, states);
+//   const footprint::PlanSearch search(resolved, math, options, states,
+//                                      /*may_swap=*/false);
 //   absl::StatusOr<footprint::ExecutionPlan> plan = search.Run();
 //   // plan->planned_bytes() <= options.budget_bytes, or nothing fits.
 //

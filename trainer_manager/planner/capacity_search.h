@@ -3,7 +3,7 @@
 //
 //   CapacitySearch search(&problem);
 //   for (int64_t turn = 0; turn < 100; ++turn) {
-//     if (search.Try(capacity, turn, effort) == Outcome::kFound) {
+//     if (search.Try(capacity, turn, effort) == ExactSearch::Outcome::kFound) {
 //       return search.offsets();
 //     }
 //   }

@@ -2,7 +2,7 @@
 // branch and bound over canonical plans: those in which every tensor lies at 0
 // or on another.
 //
-//   ExactSearch search(problem);
+//   ExactSearch search(&problem);
 //   if (search.Search(capacity, effort) == ExactSearch::Outcome::kFound) {
 //     Use(search.offsets());
 //   }

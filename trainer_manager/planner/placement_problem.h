@@ -5,7 +5,7 @@
 //   problem.items[3].begin;  // the first section in which request 3 is live
 //
 // Owns its items, so the requests may end first. Immutable once made, so
-// thread-safe. Memory: 32 bytes an item, 8 a section. Time: O(n log n).
+// thread-safe. Memory: 40 bytes an item. Time: O(n log n).
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLACEMENT_PROBLEM_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLACEMENT_PROBLEM_H_
