@@ -43,6 +43,7 @@ void CheckProfiles(absl::Span<const MemoryProfile> profiles,
       *passed_on->mutable_remark() = remark;
     }
   }
+  // Reports benchmarks that are measured twice.
   for (const auto& duplicate : index.duplicates()) {
     const MemoryProfile& profile = index.ProfileAt(duplicate.profile);
     AddProblem(BAD_CONFIGURATION, profile.label(),

@@ -116,11 +116,12 @@ absl::StatusOr<double> Decoder::PredictSeconds(const DecoderPlan& plan,
                            int64_t positions, bool is_single) {
     shape.panels = PanelCount(tokens);
     shape.single_token = is_single;
-    // Scores, and what is made of them.
+    // Attention multiplies queries by keys, and their softmax by values.
     shape.panel_multiply_adds = 2 * config_.layers * config_.query_features() *
                                 positions * shape.panels / request.workers;
     return PredictPassSeconds(work, shape);
   };
+  // Counts the tiles of each worker.
   const DecoderPlan counted = WithSlots(plan, plan.slots_of_worker());
   std::vector<lowmem_internal::DecoderTiles> works;
   int64_t tile_bytes = 0;
@@ -134,6 +135,8 @@ absl::StatusOr<double> Decoder::PredictSeconds(const DecoderPlan& plan,
         tiles->single_token_work.stored_bytes + tiles->output_work.stored_bytes;
   }
   shape.pinned_share = plan.pinned.share(tile_bytes);
+  // Adds up the passes of each worker: over the prompt's chunks, then over the
+  // generated tokens. The slowest worker decides.
   double seconds = 0;
   for (const lowmem_internal::DecoderTiles& tiles : works) {
     double own = 0;

@@ -96,6 +96,7 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   const int64_t state_bytes = config.hidden * choice.chunk_tokens * float_bytes;
   ArenaLayout layout;
   const int64_t tile_bytes = LargestTileBytes(request, choice);
+  // Takes memory for tiles, and for keys and values.
   plan.slots = TakeSlots(workers * plan.slots_of_worker(), tile_bytes,
                          request.needs, &layout);
   plan.cache = layout.Take(
@@ -109,6 +110,7 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
         std::max(kWidenedFloats, config.head_features() * kPanelTokens) *
             float_bytes);
   }
+  // Takes memory for the activations of the tokens that are read together.
   plan.hidden = layout.Take(state_bytes);
   plan.normed = layout.Take(state_bytes);
   const int64_t chunks = config.is_gated ? 2 : 1;
@@ -123,6 +125,7 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
                             PanelCount(plan.chunk_tokens) * float_bytes);
   plan.vectors = layout.Take(VectorsBytes(config));
   plan.logits = layout.Take(config.vocabulary * float_bytes);
+  // Takes the workers' buffers.
   plan.scores =
       layout.TakeParts(workers, positions * kPanelTokens * float_bytes);
   const int64_t longest =

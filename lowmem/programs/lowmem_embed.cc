@@ -434,6 +434,7 @@ absl::Status Run(const std::string& directory) {
   } else {
     texts = std::make_unique<Lines>(absl::GetFlag(FLAGS_file));
   }
+  // Finds the longest text, for which the run is planned.
   const absl::StatusOr<Extent> extent = Measure(**embedder, *texts);
   if (!extent.ok()) return extent.status();
   absl::Status status = StartEmbedder(memory, extent->longest, embedder->get());
@@ -441,6 +442,7 @@ absl::Status Run(const std::string& directory) {
   const auto output = OpenOutput(extent->texts, (*embedder)->features());
   if (!output.ok()) return output.status();
   ReleaseProgramPages();
+  // Embeds the texts.
   const auto begin = std::chrono::steady_clock::now();
   status = EmbedAll(*texts, *extent, embedder->get(), output->get());
   if (status.ok()) status = (*output)->Finish();

@@ -534,6 +534,7 @@ absl::Status RunEncoder(const Request& request) {
   if (!arithmetic.ok()) return arithmetic;
   // All weights are in memory now, if that is how they are read.
   if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
+  // Plans the run.
   const EncoderConfig& config = (*encoder)->config();
   const int64_t tokens = request.tokens();
   const int64_t count = request.sequence_count();
@@ -548,6 +549,7 @@ absl::Status RunEncoder(const Request& request) {
   if (!plan.ok()) return plan.status();
   const absl::Status room = CheckMemory(request, memory, plan->peak_bytes);
   if (!room.ok()) return room;
+  // Runs the model.
   const std::vector<Ids> ids = InputSequences(request, config.vocabulary);
   std::vector<EncoderSequence> sequences;
   for (const Ids& one : ids) sequences.push_back({one, {}});
@@ -565,6 +567,7 @@ absl::Status RunEncoder(const Request& request) {
     states = *pass;
     PrintTimes(**run, config, sequences, ProcessorSeconds() - begin);
   }
+  // Prints the figures and, if too much was read, how to avoid that.
   PrintArena(*budget, plan->peak_bytes, (*run)->ResidentArenaBytes(),
              absl::StrCat("tiles of ", FormatRoundedBytes(plan->tile_bytes),
                           ", ", plan->chunk_features, " features"));

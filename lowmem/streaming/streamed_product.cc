@@ -376,6 +376,7 @@ absl::Status StreamedProduct::AddTransposedStrip(
     std::fill_n(memory_.sums, count, 0.0f);
     const bool first = row == inputs.begin;
     while (row < block_end) {
+      // Loads the next tile.
       if (row == tile_end) {
         const int64_t rows = std::min(most_rows, inputs.end - row);
         const absl::StatusOr<Tile> tile =
@@ -396,6 +397,8 @@ absl::Status StreamedProduct::AddTransposedStrip(
       row = end;
     }
     for (int64_t i = 0; i < count; ++i) {
+      // The first block adds to the start value, and each other block to the
+      // blocks before it.
       const float before = output.data[i * output.row_stride];
       const float bias =
           first && epilogue.bias != nullptr ? epilogue.bias[i] : 0.0f;

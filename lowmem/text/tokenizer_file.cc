@@ -340,6 +340,7 @@ absl::StatusOr<TokenizerFile> ReadVocabularyFile(const std::string& path,
   file.merges = std::make_unique<MergeTable>(file.words.get());
   absl::Status status;
   int64_t id = 0;
+  // Reads a word from each line; the number of the line is its id.
   for (absl::string_view word : absl::StrSplit(*text, '\n')) {
     absl::ConsumeSuffix(&word, "\r");
     if (!word.empty()) status.Update(file.words->Add(id, word));
@@ -353,6 +354,7 @@ absl::StatusOr<TokenizerFile> ReadVocabularyFile(const std::string& path,
     return absl::InvalidArgumentError(absl::StrCat(
         path, ": has no words [CLS] and [SEP], so it is not BERT's"));
   }
+  // Makes the settings that a tokenizer.json of BERT would have.
   Json added = Json::array();
   for (const char* special : {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}) {
     const auto id = file.words->Find(special);

@@ -391,6 +391,7 @@ absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
   if (!plan.ok()) return plan.status();
   const auto saved = SavedByFreezing(network, options);
   if (!saved.ok()) return saved.status();
+  // Opens the data set.
   LoaderOptions loader_options;
   loader_options.seed = options.manager.seed;
   loader_options.shuffle = options.shuffle;
@@ -399,6 +400,7 @@ absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
   if (!loader.ok()) return loader.status();
   status = CheckSteps(options, *loader);
   if (!status.ok()) return status;
+  // Makes the parameters, unless they are given, and the manager.
   std::shared_ptr<Parameters> parameters = options.parameters;
   if (parameters == nullptr) {
     auto drawn = Parameters::Create(*plan, options.manager.seed);
@@ -407,6 +409,7 @@ absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
   }
   auto manager = Manager::Create(*plan, parameters, options.manager);
   if (!manager.ok()) return manager.status();
+  // Keeps other trainings from writing the state file.
   absl::optional<FileLock> lock;
   if (!options.state_path.empty()) {
     absl::StatusOr<FileLock> acquired = LockTrainingState(options.state_path);
@@ -417,6 +420,7 @@ absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
       return acquired.status();
     }
   }
+  // Resumes from the state file, if there is one, and trains.
   TrainingNotes settings =
       DescribeSettings(*plan, options.manager, loader_options);
   AddLoopSettings(options, &settings);
