@@ -23,12 +23,15 @@ namespace footprint {
 
 // Returns the profile of a file, or those of a folder: all files below it that
 // end in ".binpb", except ".samples.binpb", in the order of their paths.
+// Returns kNotFound if a folder has no profiles, kUnavailable if it cannot be
+// listed, and else the errors of ReadMemoryProfileFile.
 absl::StatusOr<std::vector<MemoryProfile>> ReadProfiles(
     const std::string& path);
 
 // Writes each profile to its own file in `folder`, and makes the folder if it
 // is missing. Returns kAlreadyExists if it contains profiles, so that old and
-// new ones are never mixed; else the errors of WriteMemoryProfileFile.
+// new ones are never mixed; kUnavailable if the folder cannot be made; and else
+// the errors of WriteMemoryProfileFile.
 absl::Status SaveProfiles(absl::Span<const MemoryProfile> profiles,
                           const std::string& folder);
 

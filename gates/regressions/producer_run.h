@@ -46,7 +46,8 @@ struct PlantedRun {
 };
 
 // Returns kDataLoss if the records of its processes differ, kInternal if the
-// sampler fails, and the errors of RunFreshProcess.
+// sampler fails, kInvalidArgument if the path of `folder` is too long, and the
+// errors of RunFreshProcess.
 absl::StatusOr<RecordedRun> RecordProducer(const Producer& producer,
                                            const std::string& benchmark,
                                            const std::string& folder);

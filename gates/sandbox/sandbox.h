@@ -22,7 +22,8 @@
 // 64 KiB here; the program's memory counts in its group. Time: the program's,
 // and 3 to 5 ms. Errors: kFailedPrecondition, with its name, if a mechanism is
 // missing; kInvalidArgument if the program cannot be executed;
-// kResourceExhausted if no process or group can be made.
+// kResourceExhausted if no process or group can be made; kInternal if the
+// sandbox's own first process ends early.
 
 #ifndef FOOTPRINT_GATES_SANDBOX_SANDBOX_H_
 #define FOOTPRINT_GATES_SANDBOX_SANDBOX_H_

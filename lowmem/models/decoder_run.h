@@ -6,7 +6,10 @@
 // A run is used by one thread at a time and has its own workers. The numbers
 // that it returns are in its arena, and the next Append overwrites them.
 // Memory: the arena, which has the plan's size, and the workers' stacks; Append
-// allocates nothing.
+// allocates nothing. Errors are those of decoder.h. Append and AppendForScores
+// also return FailedPrecondition if the decoder was opened for states, and
+// AppendForScores returns InvalidArgument if the lengths of its arguments
+// differ.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_RUN_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_RUN_H_

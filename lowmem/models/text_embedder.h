@@ -26,7 +26,10 @@
 // Time: each text reads every weight once; with a decoder, once for each
 // chunk_tokens of its plan.
 //
-// Errors are those of Encoder, Decoder, Tokenizer and ReadSentencePooling.
+// Errors are those of Encoder, Decoder, Tokenizer and ReadSentencePooling. The
+// error is InvalidArgument also if the parts of the folder do not fit each
+// other, or if a text has no tokens; it is Unimplemented also for decoders that
+// are refused, and for scores from a decoder.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_TEXT_EMBEDDER_H_
 #define FOOTPRINT_LOWMEM_MODELS_TEXT_EMBEDDER_H_

@@ -13,7 +13,8 @@
 //
 // The store and the memory must outlive the product. Thread-compatible: each
 // thread has its own. Movable. Memory: the given memory; nothing is allocated
-// unless a read fails. Errors are the store's.
+// unless a read fails. Errors are the store's, and Internal if a slot cannot
+// hold a row, or if tiles are used in another order than recorded.
 
 #ifndef FOOTPRINT_LOWMEM_STREAMING_STREAMED_PRODUCT_H_
 #define FOOTPRINT_LOWMEM_STREAMING_STREAMED_PRODUCT_H_

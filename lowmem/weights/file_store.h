@@ -74,7 +74,7 @@ bool IsAlignedInPlace(const Tile& tile);
 void CopyRows(const Tile& tile, const char* image, void* destination);
 
 // Returns the tile in `image`, or copies it to `slot` if it is not aligned
-// there.
+// there. Returns InvalidArgument if it needs a slot and `slot` is null.
 absl::StatusOr<TileView> ViewOrCopy(const Tile& tile, const char* image,
                                     void* slot);
 

@@ -43,7 +43,8 @@ struct SoftmaxOptions {
 
 // The loss is the mean over the rows of -log softmax(logits)[label], like
 // PyTorch's cross_entropy. Logits are [..., classes], labels are int32 of shape
-// [...]. A step returns OutOfRange if a label is not a class, or if all are
+// [...]. Resolving the network returns InvalidArgument if an option is out of
+// range. A step returns OutOfRange if a label is not a class, or if all are
 // ignored.
 LayerPointer SoftmaxCrossEntropy(const SoftmaxOptions& options = {});
 
