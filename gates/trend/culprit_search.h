@@ -48,7 +48,7 @@ class CommitRange {
   // commits tell. May become true as more are measured.
   virtual bool IsRelevant(size_t commit) = 0;
   // Returns by how many bytes `to` needs more than `from`; 0 if it does not.
-  // Both were measured.
+  // Both must have been measured.
   virtual absl::StatusOr<int64_t> ComputeGrowth(size_t from, size_t to) = 0;
 };
 

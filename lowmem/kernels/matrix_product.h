@@ -1,6 +1,5 @@
-// Products of weights with activations, in the layout of token_panel.h, on the
-// vector instructions of the machine that runs (AVX-512, AVX2, SSE4, NEON, or
-// none).
+// Products of weights with activations, in the layout of token_panel.h, with
+// the vector instructions of the machine (AVX-512, AVX2, SSE4, NEON, or none).
 //
 //   // 64 output features of 1024 input features, for every token
 //   footprint::MultiplyPanels({weights, 1024, 1}, 64, 1024, {input, 1024 * 16},

@@ -1,9 +1,9 @@
 // Calls a function with a quantised type as a constant.
 //
-//   const bool is_known = footprint::ForQuantisedType(type, [&](auto constant)
-//   {
-//     Multiply<decltype(constant)::value>(rows, input, output);
-//   });
+//   const bool is_known =
+//       footprint::ForQuantisedType(type, [&](auto constant) {
+//         Multiply<decltype(constant)::value>(rows, input, output);
+//       });
 //
 // The kernels know these types and no others, so a type that base/tensor gets
 // later is refused until it is added here.

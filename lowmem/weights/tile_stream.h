@@ -1,4 +1,4 @@
-// Delivers tiles in the order of a fixed schedule, read ahead where that saves
+// Delivers tiles in the order of a fixed schedule, read ahead if that saves
 // time.
 //
 //   std::vector<footprint::Tile> schedule = ...;  // the order of use
@@ -15,7 +15,7 @@
 // depend on time, and every backend delivers the same bytes.
 //
 // kDirect reads ahead through io_uring or, if the kernel refuses that, in a
-// thread. The other backends read when a tile is asked for: while every core
+// thread. The other backends read when a tile is requested: while every core
 // computes, a thread that reads from the page cache gains nothing.
 // `read_ahead_thread` requests one anyway. kResident and kMmap copy nothing and
 // need no arena, unless the file's tensors are not aligned for their elements.

@@ -57,7 +57,7 @@ inline constexpr WeightBackend kWeightBackends[] = {
     WeightBackend::kMmap};
 
 // These return "resident", "pread", "direct" or "mmap", and the backend of such
-// a name. Returns InvalidArgument for another name.
+// a name. WeightBackendFromName returns InvalidArgument for another name.
 absl::string_view WeightBackendName(WeightBackend backend);
 absl::StatusOr<WeightBackend> WeightBackendFromName(absl::string_view name);
 
