@@ -20,8 +20,8 @@
 
 namespace footprint {
 
-// Returns a few reasons, the most important first; none if only the figure
-// itself is known.
+// Returns a few reasons, the most important first. The list is empty if only
+// the figure itself is known.
 std::vector<std::string> FindGrowthReasons(const DiffNode& benchmark,
                                            MetricKind metric);
 

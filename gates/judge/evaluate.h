@@ -33,7 +33,7 @@
 //
 // Pure function, thread-safe, never fails; the verdict owns copies. Memory:
 // about 600 bytes a judgement, plus the index (measurement_index.h). Time:
-// 100,000 judgements in about 0.2 s where selectors have no '*'
+// 100,000 judgements in about 0.2 s if selectors have no '*'
 // (evaluate_benchmark).
 
 #ifndef FOOTPRINT_GATES_JUDGE_EVALUATE_H_

@@ -50,7 +50,8 @@ absl::StatusOr<WrittenLimit> ParseWrittenLimit(absl::string_view text,
 std::vector<RuleMistake> ResolveWrittenLimits(Threshold* threshold);
 
 // Returns whether the threshold's maximum is a distance alone, "+ 10 %", so
-// that the update command has to write the figure before it can judge.
+// that the update command has to write the figure before the threshold can
+// judge.
 bool AwaitsFigure(const Threshold& threshold);
 
 // Returns `written` with a new figure in the same unit, with at least as many

@@ -46,7 +46,8 @@ struct GateCommitsOptions {
 };
 
 // Returns the program that writes the profiles of a gate: its label with
-// ".diff". A label without a colon is the target of its package's name.
+// ".diff". A label without a colon means the target that has its package's
+// name.
 std::string FindDiffTarget(const std::string& gate);
 
 class GateCommits : public CommitRange {

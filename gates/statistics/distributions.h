@@ -25,7 +25,7 @@
 namespace footprint {
 
 // Returns the probability of exactly `successes` in `trials` trials, each of
-// which succeeds with `probability`. Zero outside 0..trials.
+// which succeeds with `probability`. It is zero outside 0..trials.
 double BinomialProbability(int64_t trials, double probability,
                            int64_t successes);
 
@@ -43,8 +43,9 @@ double NormalUpperTail(double z);
 double NormalUpperQuantile(double tail);
 
 // Returns the t that a variable of Student's distribution reaches or exceeds
-// with the probability `tail`, which lies between 0 and 0.5, both excluded. At
-// least one degree of freedom. Source: Abramowitz and Stegun, 26.7.3
+// with the probability `tail`, which lies between 0 and 0.5, both excluded.
+// `degrees_of_freedom` must be at least 1. Source: Abramowitz and Stegun,
+// 26.7.3
 // and 26.7.4.
 double StudentUpperQuantile(int degrees_of_freedom, double tail);
 

@@ -6,8 +6,8 @@
 //   inputs.Add({"app/BUILD", "app/load_benchmark.cc"});
 //   if (inputs.AreChangedBy(commits->front())) Measure();
 //
-// Pure; GateInputs is thread-compatible. All own their texts. Memory and time:
-// linear in the text.
+// Pure; GateInputs is thread-compatible. The results own their texts. Memory
+// and time: linear in the text.
 
 #ifndef FOOTPRINT_GATES_TREND_COMMIT_LIST_H_
 #define FOOTPRINT_GATES_TREND_COMMIT_LIST_H_

@@ -11,11 +11,11 @@
 // A name must consist of letters, digits and "._-" between slashes; the store
 // does not check that.
 //
-// Thread-compatible. Memory: the bytes. Errors: kNotFound: nothing has this
-// name. kUnavailable: the server is down or overloaded. kResourceExhausted: the
-// store is full. kPermissionDenied: the server refuses the token, or the folder
-// cannot be made. kInvalidArgument: the server gives another answer. Other
-// errors are those of base/files/whole_file.h.
+// Thread-compatible. Memory: the bytes. Errors: kNotFound if nothing has this
+// name; kUnavailable if the server is down or overloaded; kResourceExhausted if
+// the store is full; kPermissionDenied if the server refuses the token, or the
+// folder cannot be made; kInvalidArgument if the server gives another answer.
+// Other errors are those of base/files/whole_file.h.
 
 #ifndef FOOTPRINT_GATES_TREND_PROFILE_STORE_H_
 #define FOOTPRINT_GATES_TREND_PROFILE_STORE_H_

@@ -29,8 +29,8 @@ std::string LabelOfBundle(const BundleManifest& manifest);
 // `by_thresholds` is the decision of the threshold files.
 Decision DecisionOfCause(TrialCause cause, Decision by_thresholds);
 
-// Returns the verdict. `by_thresholds` is that of the threshold files; empty
-// without any. Reads all of `result` except its verdict.
+// Returns the verdict. `by_thresholds` is that of the threshold files, and
+// empty if there are no such files. Reads all of `result` except its verdict.
 Verdict MakeTrialVerdict(const TrialResult& result,
                          const Verdict& by_thresholds);
 

@@ -52,7 +52,7 @@ struct UpdateOptions {
   std::string label = "*";
   std::string benchmark = "*";
   bool allow_increase = false;
-  std::string reason;  // for the history; empty: "measured more" or so
+  std::string reason;  // for the history; empty: a default reason
   std::string date;    // of the history's entries: "2026-11-21"
   // The last day of entries that raise a limit; empty: they do not expire.
   std::string expires;

@@ -3,10 +3,11 @@
 //
 //   footprint::MeasureMultiplyAddFlops();   // 1.1e11
 //
-// Both functions measure processor time of the calling thread, so that other
-// programs matter little, and take the best of several trials. Thread-safe, but
-// threads that measure at once share the machine's memory, and each measures
-// less. Keeps nothing of `numbers`; allocates nothing. Testonly.
+// The two functions that measure a rate use the processor time of the calling
+// thread, so that other programs matter little, and take the best of several
+// trials. Thread-safe, but threads that measure at once share the machine's
+// memory, and each measures less. Keeps nothing of `numbers`; allocates
+// nothing. Testonly.
 
 #ifndef FOOTPRINT_LOWMEM_KERNELS_MACHINE_PEAK_H_
 #define FOOTPRINT_LOWMEM_KERNELS_MACHINE_PEAK_H_
