@@ -115,7 +115,7 @@ class LayerPass {
   // Sets the input of the worker's products.
   void UseInput(const float* panels, int64_t features, int worker);
   absl::Status MultiplyShare(const SharedProduct& product, int worker);
-  // Does the same, if the product before it had the same input.
+  // Does the same as MultiplyShare if the product before it had the same input.
   absl::Status MultiplyShareOfSameInput(const SharedProduct& product,
                                         int worker);
   // Multiplies the worker's own `outputs` of the matrix, in any storage order.

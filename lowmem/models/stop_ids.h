@@ -9,8 +9,8 @@
 // Returns each id once, and no id if no file has the key.
 //
 // Pure except for reading the files; thread-safe. Memory: the files' text
-// during the read. InvalidArgument, with the file's name, if a file is not a
-// JSON object or an id is not valid.
+// during the read. The error is InvalidArgument, with the file's name, if a
+// file is not a JSON object or an id is not valid.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_STOP_IDS_H_
 #define FOOTPRINT_LOWMEM_MODELS_STOP_IDS_H_

@@ -33,8 +33,8 @@ namespace footprint::lowmem_internal {
 inline constexpr int64_t kBesidePlanBytes = int64_t{1} << 20;
 
 // Free memory differs by less than this between two runs in one group, because
-// it varies which of the program's pages are charged to the group. An advised
-// budget leaves this much out, so that the next run fits.
+// the program's pages that are charged to the group vary. An advised budget
+// leaves this much out, so that the next run fits.
 inline constexpr int64_t kUnsteadyBytes = int64_t{512} << 10;
 
 class RunMemory {

@@ -2,7 +2,7 @@
 //
 //   absl::StatusOr<int64_t> bytes_per_s = footprint::MeasureDiskRate(*store);
 //
-// Four threads read pieces of the file, for a fifth of a second: on the disks
+// Four threads read pieces of the file, for a fifth of a second. On the disks
 // that were tried, more threads did not read faster, and fewer read more
 // slowly. The rate is that of the best of several short intervals, so it is one
 // that the disk has reached, and a run that reads faster is a sign that the

@@ -177,7 +177,7 @@ struct ModelPlan {
   ArenaRange schedule;
   ArenaRange wide;     // tiles as floats, if stored narrower
   ArenaRange dense;    // the input as one vector, for a single token
-  ArenaRange rounded;  // the input rounded to eight bits, if it is
+  ArenaRange rounded;  // the input rounded to eight bits, if needed
   // The weights that stay in the memory that the budget left free.
   PinnedTensors pinned;
 };

@@ -39,7 +39,7 @@ class CharacterMap {
  private:
   CharacterMap() = default;
   // Returns the replacement of the text's shortest prefix in the map, or
-  // nothing if the map has no prefix of it.
+  // nullopt if the map has no prefix of it.
   absl::optional<absl::string_view> Find(absl::string_view text) const;
   void AddGrapheme(absl::string_view grapheme, std::string* normal) const;
 

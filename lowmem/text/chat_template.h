@@ -1,4 +1,4 @@
-// Returns the text around a turn of a conversation, in the form that a family
+// Provides the text around a turn of a conversation, in the form that a family
 // of models was trained with.
 //
 //   const footprint::ChatTemplate* chat =

@@ -1,5 +1,4 @@
-// Parses a pattern as tokenizer.json writes it: {"Regex": "\\s+"} or {"String":
-// " "}.
+// Parses a pattern of tokenizer.json: {"Regex": "\\s+"} or {"String": " "}.
 //
 //   absl::StatusOr<footprint::TextPattern> pattern =
 //       footprint::ParseJsonPattern(json["pattern"]);
@@ -20,7 +19,7 @@
 
 namespace footprint {
 
-// Returns the number as a word's id, or nothing if it is not a valid id.
+// Returns the number as a word's id, or nullopt if it is not a valid id.
 absl::optional<int32_t> JsonId(const nlohmann::json& json);
 
 absl::StatusOr<TextPattern> ParseJsonPattern(const nlohmann::json& json);

@@ -47,7 +47,7 @@ class MergeTable {
   absl::Status Add(absl::string_view left, absl::string_view right);
   absl::Status Index();
 
-  // Returns the merge of two neighbouring words, given by their ids, or nothing
+  // Returns the merge of two neighbouring words, given by their ids, or nullopt
   // if there is none. Valid after Index.
   absl::optional<Merge> Find(int32_t left, int32_t right) const;
   int64_t size() const { return static_cast<int64_t>(merges_.size()); }

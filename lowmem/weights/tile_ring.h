@@ -70,8 +70,8 @@ absl::Status CheckIndex(int64_t index, const RingLayout& layout);
 absl::StatusOr<std::unique_ptr<TileStream>> OpenThreadStream(
     const RingLayout& layout, std::string reason);
 
-// Opens a stream that reads tiles through io_uring. Unimplemented, with the
-// system's reason, if the process cannot use it.
+// Opens a stream that reads tiles through io_uring. Returns Unimplemented, with
+// the system's reason, if the process cannot use it.
 absl::StatusOr<std::unique_ptr<TileStream>> OpenQueueStream(
     const RingLayout& layout);
 

@@ -3,7 +3,8 @@
 //
 //   footprint::WorkerTeam team(2);
 //
-// Declares nothing of its own, so that it owns nothing and needs no memory.
+// The header declares nothing of its own, so it owns nothing and needs no
+// memory.
 
 #ifndef FOOTPRINT_LOWMEM_WORKERS_WORKER_TEAM_H_
 #define FOOTPRINT_LOWMEM_WORKERS_WORKER_TEAM_H_

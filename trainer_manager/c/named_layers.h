@@ -1,5 +1,5 @@
-// Makes layers and optimizers from their names and properties: for networks
-// that are described in text, or through the C interface.
+// Makes layers from their names and properties, for networks that are described
+// in text or through the C interface.
 //
 //   absl::StatusOr<footprint::LayerPointer> layer =
 //       footprint::MakeNamedLayer("fully_connected", "unit=10");

@@ -59,9 +59,9 @@ class MathBackend {
                         void* workspace) const = 0;
 
   // Returns the bytes of the workspace that the function of this step needs.
-  // Each of the three functions overwrites the operand before the workspace.
-  // The extents of the output must be (extent + 2 * padding - kernel) / stride
-  // + 1, rounded down.
+  // Each of the three functions overwrites the array that precedes the
+  // workspace in its arguments. The extents of the output must be (extent + 2 *
+  // padding - kernel) / stride + 1, rounded down.
   virtual int64_t WorkspaceBytes(const Convolution& convolution,
                                  ConvolutionStep step) const = 0;
   // Computes the output. A null bias means no bias.
