@@ -74,7 +74,7 @@ class BatchBuffers {
 
   // Returns FailedPrecondition if lent memory is watched and one of the
   // operands changed or was released since it was lent; the message names
-  // `layer`. Otherwise OK.
+  // `layer`. Otherwise returns OK.
   absl::Status CheckUnchanged(absl::Span<const StepData::Slot> slots,
                               const LayerName& layer) const;
 

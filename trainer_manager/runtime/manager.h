@@ -76,8 +76,8 @@ class Manager {
 
   // For training: these return the memory of the whole batch's values, float or
   // int32_t, so that the caller can write them in place instead of copying.
-  // Valid as long as the manager; a call counts as having set the values. They
-  // return InvalidArgument if there is no such input, or if it has another
+  // It is valid as long as the manager; a call counts as having set the values.
+  // They return InvalidArgument if there is no such input, or if it has another
   // type, and FailedPrecondition if the plan is for inference.
   template <typename Value = float>
   absl::StatusOr<absl::Span<Value>> InputValues(size_t index);
@@ -146,9 +146,9 @@ class Manager {
 
   // Returns the values of any tensor by its name in the plan, as the last step
   // left them, valid until the next step: float, int32_t (labels, indices) or
-  // uint8_t (positions of a pooling, workspaces). `plan` must equal that of
-  // Create, else InvalidArgument. Returns NotFound if there is no such tensor.
-  // Returns FailedPrecondition if its memory was reused (plan with
+  // uint8_t (positions of a pooling, workspaces). Returns InvalidArgument
+  // unless `plan` equals that of Create, and NotFound if there is no such
+  // tensor. Returns FailedPrecondition if its memory was reused (plan with
   // MemoryOptions::Debug to keep it), if it holds values of another type, if it
   // lies in the memory of the caller, or if it was in an arena that is
   // released.
