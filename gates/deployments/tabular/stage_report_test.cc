@@ -185,8 +185,7 @@ TEST(StageReportTest, TellsNearlyNothingFromNothing) {
             profile.mutable_benchmarks(0)->mutable_phases(2));
   const auto runs = CollectRuns({profile});
   ASSERT_THAT(runs, IsOk());
-  EXPECT_THAT(StageText(*runs),
-              HasSubstr("    0.0  >99.9  <0.1   0.0"));
+  EXPECT_THAT(StageText(*runs), HasSubstr("    0.0  >99.9  <0.1   0.0"));
 }
 
 TEST(StageReportTest, SaysInASentenceWhatAFigureShows) {
