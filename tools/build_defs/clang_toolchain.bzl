@@ -27,12 +27,21 @@ alias(
 )
 """
 
+_HEADER_PACKAGES = ["libc6-dev", "libclang-common-*-dev", "libstdc++-*-dev", "linux-libc-dev"]
+
 def _clang_toolchain_repository_impl(repository_ctx):
     clang = repository_ctx.which("clang")
     if not clang:
         fail("clang is not installed; run tools/dev setup, which installs it")
     configure_unix_toolchain(repository_ctx, get_cpu_value(repository_ctx), {"gcc": str(clang)})
     repository_ctx.file("by_mode/BUILD", _BY_MODE)
+
+    # Bazel does not look at the system's headers. Every compilation has this file as
+    # an input, so that none takes a header that was parsed before an upgrade.
+    versions = repository_ctx.execute(["dpkg-query", "--show"] + _HEADER_PACKAGES)
+    if versions.return_code != 0:
+        fail("the versions of the system's headers are unknown: " + versions.stderr)
+    repository_ctx.file("extra_tools/header_packages", versions.stdout)
 
 clang_toolchain_repository = repository_rule(
     implementation = _clang_toolchain_repository_impl,
