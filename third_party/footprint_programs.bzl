@@ -17,8 +17,9 @@ In MODULE.bazel the extension of prebuilt_programs.bzl does the same.
 
 Two programs are always built from source: `history`, which talks to a store over TLS
 and so needs libraries that a bare system lacks, and `selftest`, which plants
-regressions into programs that are built here. An archive that lacks another program
-is refused.
+regressions into programs that are built here. An archive that lacks another program,
+or has a link or a file that cannot be run in its place, is refused. So is one whose
+programs do not start on this machine, for instance because its glibc is older.
 """
 
 # Programs of rules, and the targets from which they are built.
@@ -38,6 +39,10 @@ _SOURCES = {
 
 # The programs that no archive has.
 _ALWAYS_BUILT = ["history_main"]
+
+# The programs that are started once, to find out whether this machine runs them.
+# All are linked alike.
+_STARTED = ["check_main", "memprof"]
 
 _RULE = Label("//third_party:prebuilt_program.bzl")
 
@@ -73,7 +78,29 @@ def _fetch(repository_ctx):
         ))
     return "release/" + folder
 
+def _check_program(repository_ctx, name, path):
+    """Fails unless the path of the archive is a program that this machine runs."""
+    archive = repository_ctx.attr.urls[0]
+    program = repository_ctx.path(path)
+    if not program.exists:
+        fail("%s has no %s: take the archive as the release made it" % (archive, name))
+
+    # A link could lead out of the archive, whose hash says nothing about its target.
+    is_program = repository_ctx.execute(["test", "!", "-L", program, "-a", "-f", program, "-a", "-s", program, "-a", "-x", program])
+    if is_program.return_code != 0:
+        fail("%s: its %s is not a file that can be run: take the archive as the release made it" % (archive, name))
+    if name in _STARTED:
+        started = repository_ctx.execute([program, "--help"])
+        if started.return_code != 0:
+            fail("%s: its %s does not start on this machine (%s): remove footprint_programs, and the programs are built from source" % (
+                archive,
+                name,
+                started.stderr.strip(),
+            ))
+
 def _footprint_programs_impl(repository_ctx):
+    if repository_ctx.attr.sha256 and not repository_ctx.attr.urls:
+        fail("footprint_programs has a sha256, but no urls: name the archive, or remove both, and the programs are built from source")
     folder = _fetch(repository_ctx) if repository_ctx.attr.urls else ""
     lines = [
         "load(\"%s\", \"prebuilt_program\")" % _text(_RULE),
@@ -82,15 +109,15 @@ def _footprint_programs_impl(repository_ctx):
     for name, source in _SOURCES.items():
         path = folder + "/" + name
         if folder and name not in _ALWAYS_BUILT:
-            if not repository_ctx.path(path).exists:
-                fail("%s has no %s: take the archive as the release made it" % (repository_ctx.attr.urls[0], name))
+            _check_program(repository_ctx, name, path)
             lines.append("prebuilt_program(name = \"%s\", src = \"%s\")" % (name, path))
         else:
             lines.append("alias(name = \"%s\", actual = \"%s\")" % (name, _text(source)))
     repository_ctx.file("WORKSPACE", "workspace(name = \"%s\")\n" % repository_ctx.name)
     repository_ctx.file("BUILD.bazel", "\n".join(lines) + "\n")
 
-footprint_programs = repository_rule(
+# The extension of prebuilt_programs.bzl uses it as it is.
+footprint_programs_repository = repository_rule(
     implementation = _footprint_programs_impl,
     attrs = {
         "sha256": attr.string(doc = "Hash of the archive in hexadecimal digits."),
@@ -100,3 +127,19 @@ footprint_programs = repository_rule(
     },
     doc = "The programs that Footprint's rules run; see the top of this file.",
 )
+
+def footprint_programs(name = "footprint_programs", urls = [], sha256 = ""):
+    """Declares the programs that Footprint's rules run, for WORKSPACE.
+
+    Args:
+      name: footprint_programs, by which the rules find their programs.
+      urls: where the archive is; none: all programs are built from source.
+      sha256: the hash of the archive.
+    """
+    if name != "footprint_programs":
+        fail("footprint_programs has the name %s: rules find their programs by the name footprint_programs" % name)
+
+    # Bazel would keep the first of two, and build from source.
+    if native.existing_rule(name):
+        fail("footprint_programs is called after footprint_repositories(), or twice: call it once, before")
+    footprint_programs_repository(name = name, urls = urls, sha256 = sha256)

@@ -9,7 +9,7 @@
 WORKSPACE has the rule of footprint_programs.bzl, where the rest is said.
 """
 
-load(":footprint_programs.bzl", "footprint_programs")
+load(":footprint_programs.bzl", "footprint_programs_repository")
 
 _ARCHIVE = tag_class(attrs = {
     "sha256": attr.string(mandatory = True),
@@ -26,7 +26,7 @@ def _prebuilt_programs_impl(module_ctx):
     ]
     if len(archives) > 1:
         fail("prebuilt_programs.archive is called %d times; the programs come from one archive" % len(archives))
-    footprint_programs(
+    footprint_programs_repository(
         name = "footprint_programs",
         sha256 = archives[0].sha256 if archives else "",
         urls = archives[0].urls if archives else [],

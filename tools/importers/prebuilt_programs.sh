@@ -25,7 +25,7 @@ archive=$folder/release/footprint-programs-$version-linux-$(uname -m).tar.gz
 other_archive=$folder/release/memprof-$version-linux-$(uname -m).tar.gz
 
 cd "$folder/workspace" || exit 2
-# write_workspace ARCHIVE SHA256
+# write_workspace URLS SHA256: URLS is a file or empty.
 write_workspace() {
   cat >WORKSPACE <<END_OF_FILE
 local_repository(
@@ -38,7 +38,7 @@ load("@footprint//third_party:footprint_programs.bzl", "footprint_programs")
 footprint_programs(
     name = "footprint_programs",
     sha256 = "$2",
-    urls = ["file://$1"],
+    urls = [${1:+"\"file://$1\""}],
 )
 
 load("@footprint//third_party:repositories.bzl", "footprint_repositories")
@@ -99,13 +99,40 @@ write_workspace "$other_archive" "$(sha256_of "$other_archive")"
 "$bazel" build :load >out 2>&1 && fail "an archive without the programs was taken"
 says 'holds memprof-.*need footprint-programs-'
 
-# The archive without one program.
-incomplete=$folder/incomplete.tar.gz
-(cd "$folder" && tar -xzf "$archive" && rm footprint-programs-*/check_main &&
-  tar -czf "$incomplete" footprint-programs-*/) || fail "no incomplete archive"
-write_workspace "$incomplete" "$(sha256_of "$incomplete")"
-"$bazel" build :load >out 2>&1 && fail "an archive without check_main was taken"
-says 'has no check_main'
+write_workspace "" "$(sha256_of "$archive")"
+"$bazel" build :load >out 2>&1 && fail "a hash without an archive was taken"
+says 'has a sha256, but no urls'
+
+# After footprint_repositories() Bazel would ignore it, and build from source.
+write_workspace "$archive" "$(sha256_of "$archive")"
+{ sed -n '/^load.*repositories.bzl/,$p' WORKSPACE && sed '/^load.*repositories.bzl/,$d' WORKSPACE; } >other
+sed '/^local_repository/,/^)/!d' WORKSPACE >local
+{ cat local && sed '/^local_repository/,/^)/d' other; } >WORKSPACE
+"$bazel" build :load >out 2>&1 && fail "programs that are declared too late were taken"
+says 'footprint_programs is called after footprint_repositories'
+write_workspace "$archive" "$(sha256_of "$archive")"
+sed -i 's/name = "footprint_programs"/name = "programs"/' WORKSPACE
+"$bazel" build :load >out 2>&1 && fail "a name that no rule knows was taken"
+says 'has the name programs: rules find'
+
+# refuses PATTERN COMMAND: the archive is refused after the command changed its folder.
+refuses() {
+  local changed=$folder/changed.tar.gz
+  rm -rf "$folder/changed" && mkdir "$folder/changed" && tar -xzf "$archive" -C "$folder/changed" || exit 2
+  (cd "$folder"/changed/footprint-programs-* && eval "$2") || exit 2
+  (cd "$folder/changed" && tar -czf "$changed" footprint-programs-*/) || exit 2
+  write_workspace "$changed" "$(sha256_of "$changed")"
+  "$bazel" build :load >out 2>&1 && fail "an archive was taken after: $2"
+  says "$1"
+}
+refuses 'has no check_main' 'rm check_main'
+# A link may lead out of the archive, for instance to a program that accepts everything.
+refuses 'its check_main is not a file that can be run' \
+  'ln -sf ../../../../../../../../../../bin/true check_main'
+refuses 'its update_main is not a file that can be run' 'chmod a-x update_main'
+refuses 'its update_main is not a file that can be run' ': >update_main'
+refuses 'its check_main does not start on this machine .*GLIBC_9' \
+  'printf "#!/bin/sh\necho needs GLIBC_9 >&2\nexit 1\n" >check_main'
 
 "$bazel" shutdown
 ((failures == 0)) && echo "prebuilt programs: all as expected"
