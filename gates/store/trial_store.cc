@@ -239,13 +239,9 @@ int64_t TrialStore::Now() const {
 
 absl::StatusOr<BundleUpload> TrialStore::StartUpload(absl::string_view sha256,
                                                      int64_t announced_bytes) {
-  {
-    // The client learns the reason before it sends the bundle.
-    MutexLock lock(&mutex_);
-    const int64_t unfinished =
-        unfinished_.WaitingCount() + unfinished_.RunningCount();
-    if (unfinished >= options_.most_waiting) return QueueIsFull(unfinished);
-  }
+  // The client learns the reason before it sends the bundle.
+  const absl::Status turn = CheckTurn("", 0);
+  if (!turn.ok()) return turn;
   if (announced_bytes > options_.most_bundle_bytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat("a bundle of ", announced_bytes,
@@ -266,6 +262,9 @@ std::string TrialStore::PathOfBundle(absl::string_view sha256) const {
 absl::Status TrialStore::CheckTurn(const std::string& submitter,
                                    int64_t most_undecided) const {
   MutexLock lock(&mutex_);
+  const int64_t unfinished =
+      unfinished_.WaitingCount() + unfinished_.RunningCount();
+  if (unfinished >= options_.most_waiting) return QueueIsFull(unfinished);
   if (most_undecided == 0 || unfinished_.CountOf(submitter) < most_undecided) {
     return absl::OkStatus();
   }
@@ -315,6 +314,8 @@ absl::StatusOr<Submission> TrialStore::SubmitPinned(const NewTrial& trial) {
   MutexLock lock(&mutex_);
   if (submission.is_new) {
     unfinished_.Add(submission.trial.sequence, trial.submitter);
+  } else {
+    unfinished_.Join(submission.trial.sequence, trial.submitter);
   }
   if (unfinished_.IsRunning(submission.trial.sequence)) {
     submission.trial.state = TrialState::kRunning;

@@ -148,14 +148,17 @@ class TrialStore {
   // bundle need not be sent; else BundleFolder's errors.
   absl::StatusOr<BundleUpload> StartUpload(absl::string_view sha256,
                                            int64_t announced_bytes);
-  // Returns Submit's Unavailable if the submitter has `most_undecided`
-  // undecided trials or more, so that the bundle need not be sent. 0: no limit.
+  // Returns Submit's Unavailable if too many trials wait, or the submitter has
+  // `most_undecided` undecided trials or more, so that the bundle need not be
+  // sent. 0: no limit.
   absl::Status CheckTurn(const std::string& submitter,
                          int64_t most_undecided) const;
   bool HasBundle(absl::string_view sha256) const;
   std::string PathOfBundle(absl::string_view sha256) const;
 
-  // Adds a trial. Its bundle must be in the store: Finish has returned, or it
+  // Adds a trial. If a trial of this key waits, it may also take a turn of this
+  // submitter, until the store is opened again.
+  // The bundle of a new trial must be in the store: Finish has returned, or it
   // was submitted before. Returns NotFound if it is not and must be sent,
   // Unavailable if too many trials wait, of all submitters or of this one, and
   // ResourceExhausted if the bundles of waiting trials fill the store or the

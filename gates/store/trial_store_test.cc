@@ -116,6 +116,23 @@ TEST(TrialStoreTest, TheSameTrialIsAnsweredFromTheStore) {
               StatusIs(absl::StatusCode::kNotFound));
 }
 
+TEST(TrialStoreTest, WhoSubmitsAWaitingTrialGivesItAnotherTurn) {
+  const auto store = OpenStore("joined");
+  for (const char* bundle : {"a", "b", "c"}) {
+    ASSERT_THAT(SubmitBytes(store.get(), bundle), IsOk());
+  }
+  NewTrial same = MakeTrial("c");
+  same.submitter = "another";
+  const absl::StatusOr<Submission> joined = store->Submit(same);
+  ASSERT_THAT(joined, IsOk());
+  EXPECT_FALSE(joined->is_new);
+  EXPECT_EQ((*store->Claim())->key, MakeTrial("a").key);
+  EXPECT_EQ((*store->Claim())->key, same.key)
+      << "the other one does not wait behind b";
+  EXPECT_EQ((*store->Claim())->key, MakeTrial("b").key);
+  EXPECT_FALSE((*store->Claim()).has_value());
+}
+
 TEST(TrialStoreTest, WhatWaitsOrRanWaitsAgainInItsOrder) {
   auto store = OpenStore("again");
   for (const char* bundle : {"a", "b", "c"}) {

@@ -11,9 +11,14 @@
 // trials of the others wait. Who submits one trial at a time gains nothing by
 // it, since a submitter who has no trials keeps the time of the last turn.
 //
+// Several submitters may wait for one trial. The first one added it, and the
+// others joined. It takes the turn of whoever is served first, so that nobody
+// waits behind the other trials of the one who happened to come first.
+//
 // The class is not thread-safe. It takes about 100 bytes for each trial and
 // each submitter. Claim takes time in proportion to the number of submitters,
-// and the other functions to the logarithm of the number of trials.
+// and the other functions to the logarithm of the number of trials. A trial
+// with several submitters also costs a search of their waiting trials.
 
 #ifndef FOOTPRINT_GATES_STORE_UNFINISHED_TRIALS_H_
 #define FOOTPRINT_GATES_STORE_UNFINISHED_TRIALS_H_
@@ -22,6 +27,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/types/optional.h"
 
@@ -31,39 +37,50 @@ class UnfinishedTrials {
  public:
   // Adds a trial that waits. Its sequence number must not be there yet.
   void Add(int64_t sequence, const std::string& submitter);
+  // Lets a trial that waits take a turn of another submitter, too, as the last
+  // of those that this submitter waits for. Does nothing if the trial does not
+  // wait, or if the submitter has added or joined it already.
+  void Join(int64_t sequence, const std::string& submitter);
   // Makes the next trial run, and returns its sequence number; nullopt if none
   // waits.
   absl::optional<int64_t> Claim();
-  // Makes a running trial wait again, as the last of its submitter. Does
+  // Makes a running trial wait again, as the last of its submitters. Does
   // nothing if it does not run.
   void Release(int64_t sequence);
   // Removes a running trial. Does nothing if it does not run.
   void Finish(int64_t sequence);
 
-  bool IsRunning(int64_t sequence) const {
-    return running_.count(sequence) > 0;
+  bool IsRunning(int64_t sequence) const;
+  int64_t WaitingCount() const {
+    return static_cast<int64_t>(trials_.size()) - running_count_;
   }
-  int64_t WaitingCount() const { return waiting_count_; }
-  int64_t RunningCount() const { return static_cast<int64_t>(running_.size()); }
-  // Returns the number of a submitter's trials that wait or run.
+  int64_t RunningCount() const { return running_count_; }
+  // Returns the number of trials that a submitter has added, and that wait or
+  // run. Trials that the submitter joined do not count.
   int64_t CountOf(const std::string& submitter) const;
 
  private:
   struct Submitter {
+    // Those that the submitter added or joined.
     std::deque<int64_t> waiting;
-    int64_t running_count = 0;
+    // The number of unfinished trials that the submitter added.
+    int64_t added_count = 0;
     // The number of the last turn; 0: there was none.
     int64_t last_turn = 0;
   };
   using Submitters = std::map<std::string, Submitter>;
+  struct Trial {
+    // Who added it, and then who joined. Iterators of a map stay valid.
+    std::vector<Submitters::iterator> submitters;
+    bool is_running = false;
+  };
 
   // The submitter to serve next; end() if none has a trial that waits.
   Submitters::iterator FindNext();
 
   Submitters submitters_;
-  // The submitter of each running trial. Iterators of a map stay valid.
-  std::map<int64_t, Submitters::iterator> running_;
-  int64_t waiting_count_ = 0;
+  std::map<int64_t, Trial> trials_;
+  int64_t running_count_ = 0;
   int64_t turn_ = 0;
 };
 
