@@ -6,11 +6,11 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/time.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/file_lock.h"
 #include "footprint/base/files/read_write.h"
+#include "footprint/gates/server/utc_time.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {
@@ -35,9 +35,7 @@ std::string MakeAuditLogPath(const std::string& store_folder) {
 absl::Status AppendToAuditLog(const std::string& path, int64_t now_unix_seconds,
                               const AuditEntry& entry) {
   nlohmann::ordered_json line = {
-      {"time", absl::FormatTime("%Y-%m-%dT%H:%M:%SZ",
-                                absl::FromUnixSeconds(now_unix_seconds),
-                                absl::UTCTimeZone())},
+      {"time", FormatUtcTime(now_unix_seconds)},
       {"who", entry.who},
       {"action", entry.action},
   };

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 namespace footprint {
 
@@ -38,7 +39,10 @@ void DurationHistograms::AppendMetric(absl::string_view name,
                       "\"} ", count, "\n");
     }
     absl::StrAppend(text, family, "_count", label, "} ", count, "\n", family,
-                    "_sum", label, "} ", histogram.sum_seconds, "\n");
+                    "_sum", label, "} ",
+                    // StrCat would write six digits: a sum would stand still
+                    // beyond a million seconds.
+                    absl::StrFormat("%.15g", histogram.sum_seconds), "\n");
   }
 }
 

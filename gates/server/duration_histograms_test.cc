@@ -50,6 +50,14 @@ TEST(DurationHistogramsTest, ADurationCountsUpToItsBoundAndBeyond) {
           "footprint_waiting_seconds_sum{token=\"ci\"} 15303\n");
 }
 
+TEST(DurationHistogramsTest, ALargeSumStillGrowsByAFractionOfASecond) {
+  DurationHistograms histograms;
+  histograms.Add("ci", 123456789);
+  histograms.Add("ci", 0.25);
+  EXPECT_THAT(TextOf(histograms),
+              HasSubstr("_sum{token=\"ci\"} 123456789.25\n"));
+}
+
 TEST(DurationHistogramsTest, ThreadsLoseNoDuration) {
   DurationHistograms histograms;
   std::vector<std::thread> threads;

@@ -104,6 +104,7 @@ class ExampleServer {
 
   int port() const { return http_->port(); }
   ValidationApi* api() { return api_.get(); }
+  const std::string& tokens_path() const { return tokens_path_; }
   // Returns a token with every scope.
   const std::string& token() const { return token_; }
   std::string AddToken(const std::string& name, unsigned scopes,

@@ -8,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "absl/types/optional.h"
+#include "footprint/base/machine/monotonic_time.h"
 
 namespace footprint {
 namespace {
@@ -89,6 +90,7 @@ bool TrialQueue::RunNext() {
   if (!claimed->has_value()) return false;
   const StoredTrial& trial = **claimed;
   const absl::Time start = absl::Now();
+  const int64_t start_ns = MonotonicTimeNs();
   const absl::optional<StoredResult> result = FindResult(trial);
   TrialOutcome outcome;
   bool is_kept = false;
@@ -103,8 +105,9 @@ bool TrialQueue::RunNext() {
         trial.submitter,
         absl::ToDoubleSeconds(
             start - absl::FromUnixSeconds(trial.submitted_unix_seconds)));
-    running_histograms_.Add(trial.submitter,
-                            absl::ToDoubleSeconds(absl::Now() - start));
+    running_histograms_.Add(
+        trial.submitter,
+        static_cast<double>(MonotonicTimeNs() - start_ns) * 1e-9);
   } else {
     store_->Release(trial.sequence);
   }

@@ -23,6 +23,7 @@
 #include "footprint/gates/reports/report_formats.h"
 #include "footprint/gates/reports/verdict_words.h"
 #include "footprint/gates/server/audit_log.h"
+#include "footprint/gates/server/utc_time.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {
@@ -66,15 +67,9 @@ bool QueryNumber(const ApiRequest& request, const std::string& name,
   return absl::SimpleAtoi(text, number) && *number >= 0 && *number <= most;
 }
 
-// Returns the time in RFC 3339 for people; nothing is sorted by it.
 json TimeJson(int64_t unix_seconds) {
   if (unix_seconds == 0) return nullptr;
-  const auto seconds = static_cast<std::time_t>(unix_seconds);
-  std::tm parts = {};
-  if (gmtime_r(&seconds, &parts) == nullptr) return nullptr;
-  return absl::StrFormat("%04d-%02d-%02dT%02d:%02d:%02dZ", parts.tm_year + 1900,
-                         parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
-                         parts.tm_min, parts.tm_sec);
+  return FormatUtcTime(unix_seconds);
 }
 
 const char* WordOfState(TrialState state) {
@@ -102,6 +97,11 @@ std::string LimitsContext(const SubmitterLimits& limits) {
   if (limits.most_budget_bytes == 0 && limits.most_seconds == 0) return "";
   return absl::StrCat("\nlimits ", limits.most_budget_bytes, " ",
                       limits.most_seconds);
+}
+
+// Returns whether the request asks for one more run of its bundle.
+bool IsAgain(const ApiRequest& request) {
+  return QueryValue(request, "again", "") == "1";
 }
 
 double MonotonicSeconds() {
@@ -202,18 +202,31 @@ absl::Status ValidationApi::Record(
     const AccessGrant& grant, const char* action,
     std::vector<std::pair<std::string, std::string>> details) const {
   if (options_.audit_log_path.empty()) return absl::OkStatus();
-  return AppendToAuditLog(options_.audit_log_path, Now(),
-                          {grant.name, action, std::move(details)});
+  const absl::Status status = AppendToAuditLog(
+      options_.audit_log_path, Now(), {grant.name, action, std::move(details)});
+  if (status.ok() || absl::IsResourceExhausted(status)) return status;
+  // It is no fault of the request.
+  return absl::InternalError(absl::StrCat(
+      "nothing was changed, since the audit log cannot be written: ",
+      status.message()));
+}
+
+absl::StatusOr<AccessGrant> ValidationApi::CheckToken(
+    const ApiRequest& request) const {
+  absl::StatusOr<AccessGrant> grant = tokens_->Check(request.token, Now());
+  if (grant.ok() || absl::IsUnauthenticated(grant.status())) return grant;
+  return absl::InternalError(
+      "the server cannot read its tokens; `serve token list` tells its "
+      "operator why");
 }
 
 std::variant<ApiResponse, AccessGrant> ValidationApi::Admit(
     const ApiRequest& request, unsigned scope) {
-  const int64_t now = Now();
   absl::StatusOr<AccessGrant> grant =
       request.token.empty()
           ? absl::UnauthenticatedError(
                 "this needs a token: Authorization: Bearer TOKEN")
-          : tokens_->Check(request.token, now);
+          : CheckToken(request);
   const double wait_seconds =
       limit_.Take(grant.ok() ? grant->name : kNobody, MonotonicSeconds());
   if (wait_seconds > 0) {
@@ -303,80 +316,105 @@ std::variant<ApiResponse, BundleUpload> ValidationApi::BeginUpload(
                      " bytes here, and this has ", announced_bytes));
   }
   const AccessGrant& grant = std::get<AccessGrant>(admitted);
+  const absl::StatusOr<NewTrial> trial = ParseSubmission(request, grant);
+  if (!trial.ok()) return ErrorResponse(trial.status());
   const absl::Status turn =
       store_->CheckTurn(grant.name, grant.limits.most_undecided);
   if (!turn.ok()) return ErrorResponse(turn);
   absl::StatusOr<BundleUpload> upload =
-      store_->StartUpload(QueryValue(request, "sha256", ""), announced_bytes);
+      store_->StartUpload(trial->bundle_sha256, announced_bytes);
   if (!upload.ok()) return ErrorResponse(upload.status());
   return *std::move(upload);
 }
 
 ApiResponse ValidationApi::EndUpload(const ApiRequest& request,
                                      BundleUpload upload) {
-  const absl::Status finished = upload.Finish();
-  if (!finished.ok()) return ErrorResponse(finished);
   // BeginUpload has admitted and counted the request, so only the token is
-  // checked again.
-  const absl::StatusOr<AccessGrant> grant =
-      tokens_->Check(request.token, Now());
+  // checked again. The bundle is kept after all checks: one without a trial
+  // would fill the disk.
+  const absl::StatusOr<AccessGrant> grant = CheckToken(request);
   if (!grant.ok()) return ErrorResponse(grant.status());
-  return Submit(request, *grant);
+  absl::StatusOr<NewTrial> trial = ParseSubmission(request, *grant);
+  if (!trial.ok()) return ErrorResponse(trial.status());
+  const absl::StatusOr<bool> is_new = FindKey(request, &*trial);
+  if (!is_new.ok()) return ErrorResponse(is_new.status());
+  absl::Status status = RecordSubmission(request, *grant, *trial);
+  if (status.ok()) status = upload.Finish();
+  return status.ok() ? Submit(*trial) : ErrorResponse(status);
 }
 
 ApiResponse ValidationApi::SubmitKnown(const ApiRequest& request,
                                        const std::string& /*id*/) {
-  const absl::StatusOr<AccessGrant> grant =
-      tokens_->Check(request.token, Now());
+  const absl::StatusOr<AccessGrant> grant = CheckToken(request);
   if (!grant.ok()) return ErrorResponse(grant.status());
-  return Submit(request, *grant);
-}
-
-absl::StatusOr<Submission> ValidationApi::SubmitOrFind(NewTrial trial,
-                                                       bool is_again) {
-  const std::string first =
-      absl::StrCat(trial.bundle_sha256, "\n", options_.verdict_context,
-                   LimitsContext(trial.limits));
-  trial.key = Sha256Hex(first);
-  absl::StatusOr<Submission> submission = store_->Submit(trial);
-  for (int rerun = 1; rerun <= kMostReruns; ++rerun) {
-    if (!submission.ok() || !CanRunAgain(submission->trial)) break;
-    trial.key = Sha256Hex(absl::StrCat(first, "\nrerun ", rerun));
-    if (is_again) {
-      submission = store_->Submit(trial);
-      continue;
-    }
-    const absl::StatusOr<StoredTrial> found = store_->Find(trial.key);
-    if (absl::IsNotFound(found.status())) break;
-    if (!found.ok()) return found.status();
-    submission->trial = *found;
+  absl::StatusOr<NewTrial> trial = ParseSubmission(request, *grant);
+  if (!trial.ok()) return ErrorResponse(trial.status());
+  const absl::StatusOr<bool> is_new = FindKey(request, &*trial);
+  if (!is_new.ok()) return ErrorResponse(is_new.status());
+  absl::Status status;
+  if (*is_new) {
+    // A client asks so whether to send the bundle, and asks again each second
+    // while it must wait. Such a request changes nothing, and has no entry.
+    status = store_->HasBundle(trial->bundle_sha256)
+                 ? store_->CheckTurn(grant->name, grant->limits.most_undecided)
+                 : absl::NotFoundError(absl::StrCat(
+                       "no bundle ", trial->bundle_sha256, "; send it"));
   }
-  return submission;
+  if (status.ok()) status = RecordSubmission(request, *grant, *trial);
+  return status.ok() ? Submit(*trial) : ErrorResponse(status);
 }
 
-ApiResponse ValidationApi::Submit(const ApiRequest& request,
-                                  const AccessGrant& grant) {
+absl::StatusOr<NewTrial> ValidationApi::ParseSubmission(
+    const ApiRequest& request, const AccessGrant& grant) {
   NewTrial trial;
   trial.bundle_sha256 = QueryValue(request, "sha256", "");
   trial.deployment = QueryValue(request, "deployment", "");
   trial.submitter = grant.name;
   trial.limits = grant.limits;
   // A verdict could not store a label that cannot be shown as it is.
-  if (!IsSha256Hex(trial.bundle_sha256) ||
-      trial.deployment.size() > kMostDeploymentLength ||
-      EscapeForTerminal(trial.deployment) != trial.deployment) {
-    return ErrorResponse(400, "invalid_argument",
-                         "name the bundle by ?sha256= and 64 digits, and a "
-                         "deployment by at most 200 bytes of UTF-8 without "
-                         "control characters");
+  if (IsSha256Hex(trial.bundle_sha256) &&
+      trial.deployment.size() <= kMostDeploymentLength &&
+      EscapeForTerminal(trial.deployment) == trial.deployment) {
+    return trial;
   }
-  const bool is_again = QueryValue(request, "again", "") == "1";
-  const absl::Status recorded = Record(grant, "submit",
-                                       {{"bundle_sha256", trial.bundle_sha256},
-                                        {"deployment", trial.deployment},
-                                        {"again", is_again ? "1" : "0"}});
-  if (!recorded.ok()) return ErrorResponse(recorded);
-  const absl::StatusOr<Submission> submission = SubmitOrFind(trial, is_again);
+  return absl::InvalidArgumentError(
+      "name the bundle by ?sha256= and 64 digits, and a deployment by at most "
+      "200 bytes of UTF-8 without control characters");
+}
+
+absl::Status ValidationApi::RecordSubmission(const ApiRequest& request,
+                                             const AccessGrant& grant,
+                                             const NewTrial& trial) const {
+  return Record(grant, "submit",
+                {{"bundle_sha256", trial.bundle_sha256},
+                 {"deployment", trial.deployment},
+                 {"again", IsAgain(request) ? "1" : "0"}});
+}
+
+absl::StatusOr<bool> ValidationApi::FindKey(const ApiRequest& request,
+                                            NewTrial* trial) const {
+  const std::string first =
+      absl::StrCat(trial->bundle_sha256, "\n", options_.verdict_context,
+                   LimitsContext(trial->limits));
+  for (int rerun = 0; rerun <= kMostReruns; ++rerun) {
+    const std::string key =
+        Sha256Hex(rerun == 0 ? first : absl::StrCat(first, "\nrerun ", rerun));
+    const absl::StatusOr<StoredTrial> found = store_->Find(key);
+    if (!found.ok() && !absl::IsNotFound(found.status())) {
+      return found.status();
+    }
+    const bool is_new = !found.ok();
+    // Without again=1 the last trial answers.
+    if (is_new && rerun > 0 && !IsAgain(request)) return false;
+    trial->key = key;
+    if (is_new || !CanRunAgain(*found)) return is_new;
+  }
+  return false;
+}
+
+ApiResponse ValidationApi::Submit(const NewTrial& trial) {
+  // If another request has added the trial meanwhile, it answers.
+  const absl::StatusOr<Submission> submission = store_->Submit(trial);
   if (!submission.ok()) return ErrorResponse(submission.status());
   ++submission_count_;
   if (submission->is_new) queue_->NoticeSubmission();
@@ -613,8 +651,7 @@ ApiResponse ValidationApi::ShowMetrics(const ApiRequest& /*request*/,
 
 ApiResponse ValidationApi::BackUp(const ApiRequest& request,
                                   const std::string& /*id*/) {
-  const absl::StatusOr<AccessGrant> grant =
-      tokens_->Check(request.token, Now());
+  const absl::StatusOr<AccessGrant> grant = CheckToken(request);
   if (!grant.ok()) return ErrorResponse(grant.status());
   const absl::Status recorded = Record(*grant, "backup", {});
   if (!recorded.ok()) return ErrorResponse(recorded);

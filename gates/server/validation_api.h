@@ -120,9 +120,21 @@ class ValidationApi {
   absl::Status Record(
       const AccessGrant& grant, const char* action,
       std::vector<std::pair<std::string, std::string>> details) const;
-  ApiResponse Submit(const ApiRequest& request, const AccessGrant& grant);
-  // Returns the bundle's last trial, or submits a new one if it may have one.
-  absl::StatusOr<Submission> SubmitOrFind(NewTrial trial, bool is_again);
+  // Returns the token's rights without counting the request. Returns
+  // Unauthenticated for a token without any, and Internal if the file of tokens
+  // cannot be read, of which a stranger learns nothing.
+  absl::StatusOr<AccessGrant> CheckToken(const ApiRequest& request) const;
+  // Returns the trial that a request asks for, apart from its key.
+  static absl::StatusOr<NewTrial> ParseSubmission(const ApiRequest& request,
+                                                  const AccessGrant& grant);
+  absl::Status RecordSubmission(const ApiRequest& request,
+                                const AccessGrant& grant,
+                                const NewTrial& trial) const;
+  // Sets the key: of the bundle's last trial, or of a new one if it may have
+  // one. Returns whether there was no such trial.
+  absl::StatusOr<bool> FindKey(const ApiRequest& request,
+                               NewTrial* trial) const;
+  ApiResponse Submit(const NewTrial& trial);
   ApiResponse SubmitKnown(const ApiRequest& request, const std::string& id);
   ApiResponse ShowTrial(const ApiRequest& request, const std::string& id);
   ApiResponse ShowVerdict(const ApiRequest& request, const std::string& id);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -118,6 +119,104 @@ TEST(ValidationApiTest, ChangesAreInTheAuditLogOrNotMade) {
       507);
   EXPECT_EQ(full.api()->Answer({"GET", "/v1/trials", {}, full.token()}).body,
             "{\"trials\":[]}\n");
+}
+
+int64_t CountLines(const std::string& path) {
+  const std::string text = ReadTestFile(path);
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+TEST(ValidationApiTest, ARequestThatChangesNothingHasNoEntry) {
+  ApiOptions options;
+  options.audit_log_path = WriteTestFile("asked.jsonl", "");
+  ExampleServer server("asked", {}, options);
+  SubmitterLimits limits;
+  limits.most_undecided = 1;
+  const std::string token = server.AddToken("asks", kSubmitScope, 0, limits);
+  ApiRequest request = {
+      "POST", "/v1/trials", {{"sha256", Sha256Hex("slow a")}}, token};
+  // A client asks without the bundle first.
+  EXPECT_EQ(server.api()->Answer(request).status, 404);
+  EXPECT_EQ(Send(server, token, "slow a").status, 202);
+  EXPECT_EQ(CountLines(options.audit_log_path), 1);
+  // It asks each second while it must wait, with a bundle or without.
+  EXPECT_EQ(Send(server, server.token(), "slow b").status, 202);
+  EXPECT_EQ(CountLines(options.audit_log_path), 2);
+  request.query["sha256"] = Sha256Hex("slow b");
+  request.query["again"] = "1";
+  EXPECT_EQ(server.api()->Answer(request).status, 202);
+  EXPECT_EQ(CountLines(options.audit_log_path), 3) << "it joins a trial";
+  EXPECT_EQ(Send(server, token, "slow c").status, 503);
+  server.GoOn();
+  EXPECT_EQ(CountLines(options.audit_log_path), 3);
+}
+
+TEST(ValidationApiTest, ARefusedUploadLeavesNoBundle) {
+  ApiOptions options;
+  options.audit_log_path = TestPath("a_folder.jsonl");
+  std::filesystem::create_directory(options.audit_log_path);
+  ExampleServer server("refused", {}, options);
+  const auto count_bundles = [] {
+    int count = 0;
+    for (const auto& each : std::filesystem::recursive_directory_iterator(
+             TestPath("refused/bundles"))) {
+      count += each.is_regular_file() ? 1 : 0;
+    }
+    return count;
+  };
+  // The log is a folder, which is no fault of the request.
+  const ApiResponse unlogged = Send(server, server.token(), "accept a");
+  EXPECT_EQ(unlogged.status, 500);
+  EXPECT_THAT(unlogged.body, HasSubstr("audit log cannot be written"));
+  EXPECT_EQ(count_bundles(), 0);
+  // A faulty label is refused before the bundle is sent.
+  ApiRequest request = {"POST",
+                        "/v1/trials",
+                        {{"sha256", Sha256Hex("b")}, {"deployment", "\x01"}},
+                        server.token()};
+  auto begun = server.api()->BeginUpload(request, 1);
+  ASSERT_TRUE(std::holds_alternative<ApiResponse>(begun));
+  EXPECT_EQ(std::get<ApiResponse>(begun).status, 400);
+  // The token is removed while its bundle arrives.
+  request.query.erase("deployment");
+  request.token = server.AddToken("removed", kSubmitScope);
+  begun = server.api()->BeginUpload(request, 1);
+  ASSERT_TRUE(std::holds_alternative<BundleUpload>(begun));
+  EXPECT_THAT(std::get<BundleUpload>(begun).Append("b"), IsOk());
+  EXPECT_THAT(RemoveAccessToken(server.tokens_path(), "removed"), IsOk());
+  EXPECT_EQ(server.api()
+                ->EndUpload(request, std::move(std::get<BundleUpload>(begun)))
+                .status,
+            401);
+  EXPECT_EQ(count_bundles(), 0);
+}
+
+TEST(ValidationApiTest, ARemovedTokensTrialsStillRunUnderItsLimits) {
+  ExampleServer server("removed_token");
+  SubmitterLimits limits;
+  limits.most_undecided = 1;
+  const std::string removed = server.AddToken("ci", kSubmitScope, 0, limits);
+  EXPECT_EQ(Send(server, removed, "slow a").status, 202);
+  EXPECT_THAT(RemoveAccessToken(server.tokens_path(), "ci"), IsOk());
+  EXPECT_EQ(Send(server, removed, "slow b").status, 401);
+  // A new token of the name, as when tokens are exchanged, goes on counting.
+  const std::string next = server.AddToken("ci", kSubmitScope, 0, limits);
+  EXPECT_EQ(Send(server, next, "slow b").status, 503);
+  server.GoOn();
+  const ApiRequest request = {
+      "POST", "/v1/trials", {{"sha256", Sha256Hex("slow a")}}, next};
+  while (server.api()->Answer(request).status == 202) usleep(1000);
+  EXPECT_EQ(server.api()->Answer(request).status, 200) << "it has a verdict";
+}
+
+TEST(ValidationApiTest, AStrangerLearnsNothingOfAFaultyTokenFile) {
+  ExampleServer server("faulty_tokens");
+  std::ofstream(server.tokens_path()) << "secret_name\tnot a line\n";
+  const ApiResponse answer =
+      server.api()->Answer({"GET", "/v1/trials", {}, "guess"});
+  EXPECT_EQ(answer.status, 500);
+  EXPECT_THAT(answer.body, HasSubstr("serve token list"));
+  EXPECT_THAT(answer.body, testing::Not(HasSubstr("line 1")));
 }
 
 TEST(ValidationApiTest, MetricsTellTheTimesOfEachToken) {
