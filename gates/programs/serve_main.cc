@@ -10,6 +10,7 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -36,6 +37,7 @@
 #include "footprint/gates/sandbox/host.h"
 #include "footprint/gates/server/access_tokens.h"
 #include "footprint/gates/server/audit_log.h"
+#include "footprint/gates/server/utc_time.h"
 #include "footprint/gates/server/validation_page.h"
 #include "footprint/gates/server/validation_server.h"
 #include "footprint/gates/store/bundle_folder.h"
@@ -230,8 +232,9 @@ RunTrialFunction RunIn(const Trials& trials, MemoryAdmission* admission) {
     TrialRequest request = trials.request;
     request.set_bundle_path(to_run.bundle_path);
     request.set_most_budget_bytes(to_run.limits.most_budget_bytes);
-    request.set_most_time_limit_seconds(
-        static_cast<int32_t>(to_run.limits.most_seconds));
+    // The file of tokens may have been edited.
+    request.set_most_time_limit_seconds(static_cast<int32_t>(
+        std::min(to_run.limits.most_seconds, kMostSeconds)));
     request.set_work_folder(
         absl::StrCat(trials.work_folder, "/", OwnWorkPrefix(), (*count)++));
     const absl::Status made = MakeFolder(request.work_folder());
@@ -290,12 +293,22 @@ absl::Status SetServer(const CommandFlags& flags,
   return absl::OkStatus();
 }
 
+absl::Status RecordTokenChange(const std::string& store_folder,
+                               const char* action, const std::string& name) {
+  return AppendToAuditLog(
+      MakeAuditLogPath(store_folder), static_cast<int64_t>(std::time(nullptr)),
+      {absl::StrCat("uid ", getuid()), action, {{"token", name}}});
+}
+
 // Makes a token for this machine's `submit`, if there is no token yet.
 absl::Status MakeLocalToken(const std::string& store_folder) {
   const std::string tokens_path = MakeTokenPath(store_folder);
   const absl::StatusOr<std::vector<KeptToken>> tokens =
       ReadTokenFile(tokens_path);
   if (!tokens.ok() || !tokens->empty()) return tokens.status();
+  const absl::Status recorded =
+      RecordTokenChange(store_folder, "token add", kLocalTokenName);
+  if (!recorded.ok()) return recorded;
   const absl::StatusOr<std::string> token = AddAccessToken(
       tokens_path,
       {kLocalTokenName, kSubmitScope | kReadScope | kAdminScope, 0});
@@ -406,13 +419,6 @@ absl::StatusOr<SubmitterLimits> ReadLimits(const CommandFlags& flags) {
   return limits;
 }
 
-absl::Status RecordTokenChange(const std::string& store_folder,
-                               const char* action, const std::string& name) {
-  return AppendToAuditLog(
-      MakeAuditLogPath(store_folder), static_cast<int64_t>(std::time(nullptr)),
-      {absl::StrCat("uid ", getuid()), action, {{"token", name}}});
-}
-
 absl::Status ManageTokens(const CommandFlags& flags,
                           const std::string& store_folder) {
   const std::string path = MakeTokenPath(store_folder);
@@ -424,14 +430,12 @@ absl::Status ManageTokens(const CommandFlags& flags,
     if (!tokens.ok()) return tokens.status();
     std::string text;
     for (const KeptToken& token : *tokens) {
-      absl::StrAppend(
-          &text, token.grant.name, "  ", ScopesText(token.grant.scopes), "  ",
-          token.grant.expiry_unix_seconds == 0
-              ? "never expires"
-              : absl::FormatTime(
-                    absl::FromUnixSeconds(token.grant.expiry_unix_seconds),
-                    absl::UTCTimeZone()),
-          "  ", LimitsText(token.grant.limits), "\n");
+      absl::StrAppend(&text, token.grant.name, "  ",
+                      ScopesText(token.grant.scopes), "  ",
+                      token.grant.expiry_unix_seconds == 0
+                          ? "never expires"
+                          : FormatUtcTime(token.grant.expiry_unix_seconds),
+                      "  ", LimitsText(token.grant.limits), "\n");
     }
     return WriteStandardOutput(text);
   }
@@ -466,24 +470,75 @@ absl::Status ManageTokens(const CommandFlags& flags,
   return WriteStandardOutput(*token + "\n");
 }
 
-int Main(const std::vector<std::string>& arguments) {
-  const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
-      arguments,
+const std::vector<std::string>& ValuedFlags() {
+  static const auto* const flags = new std::vector<std::string>(
       {"store",       "host",         "port",           "certificate",
        "key",         "thresholds",   "budget",         "fleet",
        "time_limit",  "mode",         "trials_at_once", "most_waiting",
        "most_bundle", "keep_bundles", "keep_verdicts",  "lowmem",
-       "scopes",      "expires",      "most_budget",    "most_time"},
-      {"unexplained", "despite_missing", "help"}, /*most_words=*/3);
+       "scopes",      "expires",      "most_budget",    "most_time"});
+  return *flags;
+}
+
+const std::vector<std::string>& PlainFlags() {
+  static const auto* const flags =
+      new std::vector<std::string>({"unexplained", "despite_missing", "help"});
+  return *flags;
+}
+
+// Refuses flags that the command would ignore: a limit that is not applied is
+// worse than none.
+absl::Status CheckFlags(const CommandFlags& flags) {
+  const std::vector<std::string>& words = flags.words();
+  const bool is_token = !words.empty() && words[0] == "token";
+  const bool is_add = is_token && words.size() > 1 && words[1] == "add";
+  const std::set<std::string> of_token_add = {"scopes", "expires",
+                                              "most_budget", "most_time"};
+  const std::set<std::string> of_both = {"store", "most_waiting"};
+  for (const auto* names : {&ValuedFlags(), &PlainFlags()}) {
+    for (const std::string& name : *names) {
+      const bool is_of_add =
+          of_token_add.count(name) > 0 || of_both.count(name) > 0;
+      const bool is_of_server = of_token_add.count(name) == 0;
+      const bool is_used = name == "store" || (is_add && is_of_add) ||
+                           (!is_token && is_of_server);
+      if (!flags.Has(name) || is_used) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--", name, " is a flag of ",
+          of_token_add.count(name) > 0 ? "`token add`"
+          : of_both.count(name) > 0    ? "the server and of `token add`"
+                                       : "the server",
+          ", and has no effect here; see --help"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Returns the absolute path of the store, since the sandbox has another folder
+// than the caller.
+absl::StatusOr<std::string> FindStore(const CommandFlags& flags) {
+  if (!flags.Has("store")) return StoreFolder();
+  const std::string path = flags.Value("store", "");
+  std::error_code error;
+  const std::filesystem::path absolute =
+      std::filesystem::absolute(PathOfCaller(path), error);
+  if (!path.empty() && !error) return absolute.lexically_normal().string();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--store=", path, " names no folder"));
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
+      arguments, ValuedFlags(), PlainFlags(), /*most_words=*/3);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help"))
     return FinishProgram(kProgram, NameGateTargets(kHelp), "", ACCEPT);
-  const absl::StatusOr<std::string> store =
-      flags->Has("store") ? PathOfCaller(flags->Value("store", ""))
-                          : StoreFolder();
+  absl::Status status = CheckFlags(*flags);
+  if (!status.ok()) return Complain(kProgram, status.message());
+  const absl::StatusOr<std::string> store = FindStore(*flags);
   if (!store.ok()) return Complain(kProgram, store.status().message());
   const std::string& store_folder = *store;
-  absl::Status status = MakeFolders(store_folder);
+  status = MakeFolders(store_folder);
   if (status.ok()) {
     if (flags->words().empty()) {
       status = Serve(*flags, store_folder);

@@ -46,6 +46,16 @@ says out "batch  submit,read  never expires  most_waiting=20,most_budget=1073741
 expect 2 "$serve" token add idle --most_budget=much
 expect 2 "$serve" token add idle --most_waiting=0
 says err "leave it out for no limit"
+# A flag that would have no effect is refused.
+expect 2 "$serve" token add idle --budget=512MiB
+says err "--budget is a flag of the server, and has no effect here"
+expect 2 "$serve" --despite_missing --most_time=300
+says err '--most_time is a flag of `token add`, and has no effect here'
+expect 2 "$serve" token remove batch --most_waiting=3
+says err "--most_waiting is a flag of the server and of"
+expect 2 "$serve" token list --despite_missing
+expect 2 "$serve" token list --store=
+says err "--store= names no folder"
 expect 0 "$serve" token remove batch
 grep -q "\"who\":\"uid $(id -u)\",\"action\":\"token remove\",\"token\":\"batch\"" \
   "$HOME/.local/share/footprint/audit.jsonl" || fail "the audit log lacks the removal"
@@ -75,8 +85,8 @@ expect 2 "$serve" --despite_missing --fleet=fleet.textproto
 says err fleet.textproto:
 echo "schema_version: 1 device { name: 'box' ram: '65MiB' reserve: '1MiB' }" >fleet.textproto
 
-# It starts at a free port, and ends on a signal.
-"$serve" --despite_missing --port=0 --fleet=fleet.textproto --time_limit=3 2>log &
+# It starts at a free port, and ends on a signal. Its store may be a relative path.
+"$serve" --despite_missing --port=0 --store=home/.local/share/footprint --fleet=fleet.textproto --time_limit=3 2>log &
 server=$!
 trap 'kill $server' EXIT
 for _ in $(seq 600); do
@@ -85,6 +95,8 @@ for _ in $(seq 600); do
 done
 address=$(grep -o "http://[0-9.:]*" log) || { cat log; exit 1; }
 [[ -s $HOME/.config/footprint/token ]] || fail "no token for submit"
+grep -q '"action":"token add","token":"local"' "$HOME/.local/share/footprint/audit.jsonl" ||
+  fail "the audit log lacks the first token"
 # A server of another store leaves that token as it is.
 expect 2 "$serve" --despite_missing --port="${address##*:}" --store="$TEST_TMPDIR/other"
 says err "$TEST_TMPDIR/other/local_token"
@@ -137,6 +149,10 @@ else
   printf '#!/bin/sh\nexec sleep 60\n' >model/run.sh
   expect 3 "$submit" model --server="$address" --token_file=small_token
   says out "did not end in 1 s"
+  # A limit that the file of tokens may have, but `token add` refuses.
+  sed -i 's/most_time=1$/most_time=4294967297/' "$HOME/.local/share/footprint/tokens"
+  expect 3 "$submit" model --server="$address" --token_file=small_token
+  says out "did not end in 3 s"
 fi
 kill $server
 trap - EXIT
