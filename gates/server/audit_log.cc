@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/file_descriptor.h"
@@ -24,6 +26,24 @@ bool EndsWithLine(int descriptor) {
   char last = '\n';
   return fstat(descriptor, &about) != 0 || about.st_size == 0 ||
          ReadAt(descriptor, about.st_size - 1, 1, &last) != 1 || last == '\n';
+}
+
+// Gives an empty log that root made, for instance by `serve token add`, to the
+// folder's owner, who may run the server. Returns false and sets errno if that
+// fails.
+bool GiveToOwnerOfFolder(const std::string& path, int descriptor) {
+  struct stat about = {};
+  struct stat folder = {};
+  if (geteuid() != 0) return true;
+  const std::string folder_path =
+      std::filesystem::path(path).parent_path().string();
+  if (fstat(descriptor, &about) != 0 ||
+      stat(folder_path.c_str(), &folder) != 0) {
+    return false;
+  }
+  return about.st_size > 0 || !S_ISREG(about.st_mode) ||
+         about.st_uid == folder.st_uid ||
+         fchown(descriptor, folder.st_uid, folder.st_gid) == 0;
 }
 
 }  // namespace
@@ -50,6 +70,9 @@ absl::Status AppendToAuditLog(const std::string& path, int64_t now_unix_seconds,
   // entry, which looks like one that was cut off. So they take turns.
   if (!LockFileIfPossible(file.get(), WhenLocked::kWait)) {
     return FileError(errno, path, "cannot be locked");
+  }
+  if (!GiveToOwnerOfFolder(path, file.get())) {
+    return FileError(errno, path, "cannot be given to the folder's owner");
   }
   const std::string bytes =
       absl::StrCat(EndsWithLine(file.get()) ? "" : "\n", text, "\n");

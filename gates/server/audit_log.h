@@ -10,7 +10,8 @@
 // change has an entry, and an entry may be of a change that failed later.
 //
 // The file is opened for each entry, so that other programs may move it away at
-// any time. Only its owner can read it. If an earlier entry was cut off, for
+// any time. Only its owner can read it, who is the folder's owner if root makes
+// the file. If an earlier entry was cut off, for
 // instance by a full disk, the next one begins a new line.
 //
 // Thread-safe, in several processes too, which take turns by a lock on the

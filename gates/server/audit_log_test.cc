@@ -1,6 +1,7 @@
 #include "footprint/gates/server/audit_log.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <string>
@@ -84,6 +85,26 @@ TEST(AuditLogTest, ThreadsWriteWholeLines) {
   for (const std::string& line : lines) {
     EXPECT_EQ(nlohmann::json::parse(line)["action"], "submit");
   }
+}
+
+TEST(AuditLogTest, ALogThatRootMakesBelongsToTheOwnerOfTheFolder) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make files of others";
+  constexpr uid_t kNobody = 65534;
+  const std::string folder = TestPath("folder_of_another");
+  ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
+  if (chown(folder.c_str(), kNobody, kNobody) != 0) {
+    GTEST_SKIP() << "this sandbox has no second user";
+  }
+  const std::string path = MakeAuditLogPath(folder);
+  ASSERT_THAT(AppendToAuditLog(path, 0, {"uid 0", "token add", {}}), IsOk());
+  struct stat about = {};
+  ASSERT_EQ(stat(path.c_str(), &about), 0);
+  EXPECT_EQ(about.st_uid, kNobody);
+  // A file that is not new stays whose it is.
+  ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
+  ASSERT_THAT(AppendToAuditLog(path, 0, {"uid 0", "token add", {}}), IsOk());
+  ASSERT_EQ(stat(path.c_str(), &about), 0);
+  EXPECT_EQ(about.st_uid, 0u);
 }
 
 }  // namespace
