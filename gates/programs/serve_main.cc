@@ -19,6 +19,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -40,6 +41,7 @@
 #include "footprint/gates/server/utc_time.h"
 #include "footprint/gates/server/validation_page.h"
 #include "footprint/gates/server/validation_server.h"
+#include "footprint/gates/server/verdict_webhook.h"
 #include "footprint/gates/store/bundle_folder.h"
 #include "footprint/gates/store/submitter_limits.h"
 #include "footprint/gates/trials/memory_admission.h"
@@ -92,6 +94,10 @@ Flags
   --keep_bundles=BYTES     the room for decided bundles; the oldest are removed
                            first (default: 16GiB)
   --keep_verdicts=NUMBER   the number of verdicts to keep (default: 1000000)
+  --webhook=URL            tells this address, http://HOST:PORT/PATH, of each
+                           verdict by a POST
+  --webhook_key=FILE       for --webhook: the file of the key, at least 16 bytes,
+                           that signs each POST by HMAC-SHA256
   --unexplained            skip the run under the profiler: faster, no profile
   --lowmem=FILE            the program that runs checkpoints
   --despite_missing        start although this host lacks a mechanism of the
@@ -300,6 +306,25 @@ absl::Status RecordTokenChange(const std::string& store_folder,
       {absl::StrCat("uid ", getuid()), action, {{"token", name}}});
 }
 
+absl::Status SetWebhook(const CommandFlags& flags,
+                        ValidationServerOptions* options) {
+  options->webhook_url = flags.Value("webhook", "");
+  options->report = [](absl::string_view line) {
+    std::fprintf(stderr, "%s: %s\n", kProgram, std::string(line).c_str());
+  };
+  if (flags.Has("webhook") != flags.Has("webhook_key")) {
+    return absl::InvalidArgumentError(
+        "--webhook and --webhook_key go together: name the address that is "
+        "told of verdicts, and the file of the key that signs them");
+  }
+  if (!flags.Has("webhook")) return absl::OkStatus();
+  const absl::StatusOr<std::string> key =
+      ReadWholeFile(PathOfCaller(flags.Value("webhook_key", "")));
+  if (!key.ok()) return key.status();
+  options->webhook_key = std::string(absl::StripTrailingAsciiWhitespace(*key));
+  return CheckWebhook(options->webhook_url, options->webhook_key);
+}
+
 // Makes a token for this machine's `submit`, if there is no token yet.
 absl::Status MakeLocalToken(const std::string& store_folder) {
   const std::string tokens_path = MakeTokenPath(store_folder);
@@ -356,6 +381,7 @@ absl::Status Serve(const CommandFlags& flags, const std::string& store_folder) {
   ValidationServerOptions options;
   options.store_folder = store_folder;
   status = SetServer(flags, &options);
+  if (status.ok()) status = SetWebhook(flags, &options);
   if (!status.ok()) return status;
   const absl::StatusOr<Trials> trials = MakeTrials(flags, store_folder);
   if (!trials.ok()) return trials.status();
@@ -476,7 +502,8 @@ const std::vector<std::string>& ValuedFlags() {
        "key",         "thresholds",   "budget",         "fleet",
        "time_limit",  "mode",         "trials_at_once", "most_waiting",
        "most_bundle", "keep_bundles", "keep_verdicts",  "lowmem",
-       "scopes",      "expires",      "most_budget",    "most_time"});
+       "webhook",     "webhook_key",  "scopes",         "expires",
+       "most_budget", "most_time"});
   return *flags;
 }
 

@@ -85,10 +85,30 @@ expect 2 "$serve" --despite_missing --fleet=fleet.textproto
 says err fleet.textproto:
 echo "schema_version: 1 device { name: 'box' ram: '65MiB' reserve: '1MiB' }" >fleet.textproto
 
+expect 2 "$serve" --despite_missing --webhook=http://127.0.0.1:1/hook
+says err "--webhook and --webhook_key go together"
+echo short >webhook_key
+expect 2 "$serve" --despite_missing --webhook=http://127.0.0.1:1/hook --webhook_key=webhook_key
+says err "at least 16 bytes"
+echo "a key of enough bytes" >webhook_key
+expect 2 "$serve" --despite_missing --webhook=127.0.0.1:1 --webhook_key=webhook_key
+says err "want http://HOST:PORT/PATH"
+
+# A receiver of verdicts, which checks signatures by Python's own hmac.
+python3 "$programs/../server/testdata/webhook_receiver.py" webhook_key received \
+  >receiver_port 2>receiver_log &
+receiver=$!
+trap 'kill $receiver' EXIT
+for _ in $(seq 600); do
+  [[ -s receiver_port ]] && break
+  sleep 0.1
+done
+
 # It starts at a free port, and ends on a signal. Its store may be a relative path.
-"$serve" --despite_missing --port=0 --store=home/.local/share/footprint --fleet=fleet.textproto --time_limit=3 2>log &
+"$serve" --despite_missing --port=0 --store=home/.local/share/footprint --fleet=fleet.textproto --time_limit=3 \
+  --webhook="http://127.0.0.1:$(cat receiver_port)/hook" --webhook_key=webhook_key 2>log &
 server=$!
-trap 'kill $server' EXIT
+trap 'kill $server $receiver' EXIT
 for _ in $(seq 600); do
   grep -q "http://" log && break
   sleep 0.1
@@ -154,6 +174,13 @@ else
   expect 3 "$submit" model --server="$address" --token_file=small_token
   says out "did not end in 3 s"
 fi
-kill $server
+for _ in $(seq 600); do
+  grep -q 'state":"decided' received 2>/dev/null && break
+  sleep 0.1
+done
+grep -q '^{"event":"verdict","trial":{.*"decision":".*"state":"decided"' received ||
+  fail "the webhook was not told: $(cat receiver_log log)"
+grep '" 401 ' receiver_log && fail "a signature is wrong"
+kill $server $receiver
 trap - EXIT
 wait $server || fail "serve ended with $?"

@@ -13,6 +13,7 @@
 #include "footprint/base/files/file_error.h"
 #include "footprint/gates/server/access_tokens.h"
 #include "footprint/gates/server/audit_log.h"
+#include "footprint/gates/server/verdict_webhook.h"
 
 namespace footprint {
 namespace {
@@ -67,6 +68,20 @@ absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(
   }
 }
 
+WebhookOptions MakeWebhook(const ValidationServerOptions& options,
+                           ValidationApi* api) {
+  WebhookOptions webhook;
+  webhook.url = options.webhook_url;
+  webhook.key = options.webhook_key;
+  webhook.position_path = options.store_folder + "/webhook_position";
+  webhook.write_trial = [api](const std::string& key) {
+    bool is_last = false;
+    return api->StateEvent(key, &is_last);
+  };
+  webhook.report = options.report;
+  return webhook;
+}
+
 }  // namespace
 
 std::string MakeTokenPath(const std::string& store_folder) {
@@ -86,6 +101,15 @@ absl::Status ServeUntilSignalled(
   api_options.backups_folder = options.store_folder + "/backups";
   api_options.audit_log_path = MakeAuditLogPath(options.store_folder);
   ValidationApi api(store->get(), &queue, &tokens, api_options);
+  const WebhookOptions webhook_options = MakeWebhook(options, &api);
+  VerdictWebhook webhook(store->get(), webhook_options);
+  if (!options.webhook_url.empty()) {
+    const absl::Status started = webhook.Start();
+    if (!started.ok()) return started;
+  } else {
+    // A later webhook is not told of verdicts of a time without one.
+    unlink(webhook_options.position_path.c_str());
+  }
   const absl::StatusOr<std::unique_ptr<HttpServer>> http =
       HttpServer::Start(&api, options.http);
   if (!http.ok()) return http.status();
@@ -94,6 +118,7 @@ absl::Status ServeUntilSignalled(
   AwaitSignal();
   (*http)->Stop();
   queue.Stop();
+  webhook.Stop();
   return absl::OkStatus();
 }
 

@@ -15,8 +15,8 @@
 //
 // A process may call it once, on its main thread, since it handles the
 // process's signals. Keeps nothing after it returns. Memory: that of its parts
-// (trial_store.h, http_server.h). Errors: those of TrialStore::Open and
-// HttpServer::Start.
+// (trial_store.h, http_server.h). Errors: those of TrialStore::Open,
+// HttpServer::Start and VerdictWebhook::Start.
 
 #ifndef FOOTPRINT_GATES_SERVER_VALIDATION_SERVER_H_
 #define FOOTPRINT_GATES_SERVER_VALIDATION_SERVER_H_
@@ -25,6 +25,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "footprint/gates/server/http_server.h"
 #include "footprint/gates/server/trial_queue.h"
 #include "footprint/gates/server/validation_api.h"
@@ -40,6 +41,12 @@ struct ValidationServerOptions {
   TrialQueueOptions queue;
   ApiOptions api;
   HttpServerOptions http;
+  // Where verdicts are told (verdict_webhook.h), and the key of the signature.
+  // Empty: nowhere.
+  std::string webhook_url;
+  std::string webhook_key;
+  // Gets lines for the operator. Empty: none.
+  std::function<void(absl::string_view line)> report;
 };
 
 // Returns the path of the file that holds a store's tokens.

@@ -543,6 +543,22 @@ absl::StatusOr<StoredTrial> TrialStore::Find(absl::string_view key) const {
   return WithState(*std::move(found));
 }
 
+absl::StatusOr<absl::optional<StoredTrial>> TrialStore::FindDecidedAfter(
+    int64_t decided_order) const {
+  MutexLock lock(&reader_mutex_);
+  absl::StatusOr<SqliteStatement> select =
+      reader_.Prepare(absl::StrCat("SELECT ", kColumns,
+                                   " FROM trial WHERE decided_order > ? "
+                                   "ORDER BY decided_order LIMIT 1"));
+  if (select.ok()) select->BindInt(1, decided_order);
+  return OneTrial(std::move(select));
+}
+
+absl::StatusOr<int64_t> TrialStore::LastDecidedOrder() const {
+  MutexLock lock(&reader_mutex_);
+  return NumberIn(&reader_, "SELECT last_decided_order FROM total");
+}
+
 absl::StatusOr<std::vector<StoredTrial>> TrialStore::History(
     absl::string_view deployment, int64_t before_sequence, int64_t most) const {
   std::vector<StoredTrial> trials;

@@ -35,8 +35,8 @@
 // For a verdict that is damaged later, Find, Claim and Submit return DataLoss.
 //
 // Thread-safe. The store must outlive its uploads. Memory: two connections of 2
-// MiB, and 8 bytes for each waiting trial; results are read one by one. Time: a
-// flush to the disk, which the waiting threads share.
+// MiB, and 100 bytes for each waiting trial; results are read one by one. Time:
+// a flush to the disk, which the waiting threads share.
 
 #ifndef FOOTPRINT_GATES_STORE_TRIAL_STORE_H_
 #define FOOTPRINT_GATES_STORE_TRIAL_STORE_H_
@@ -177,6 +177,12 @@ class TrialStore {
 
   // Returns the trial of a key, or NotFound.
   absl::StatusOr<StoredTrial> Find(absl::string_view key) const;
+  // Returns the first trial that was decided after the verdict of this order,
+  // without its result; nullopt if there is none.
+  absl::StatusOr<absl::optional<StoredTrial>> FindDecidedAfter(
+      int64_t decided_order) const;
+  // Returns the order of the last verdict; 0 if there was none yet.
+  absl::StatusOr<int64_t> LastDecidedOrder() const;
   // Returns trials, the newest first, with sequence numbers below
   // `before_sequence` (0: all). An empty `deployment` stands for all.
   absl::StatusOr<std::vector<StoredTrial>> History(absl::string_view deployment,

@@ -116,6 +116,28 @@ TEST(TrialStoreTest, TheSameTrialIsAnsweredFromTheStore) {
               StatusIs(absl::StatusCode::kNotFound));
 }
 
+TEST(TrialStoreTest, VerdictsAreFoundInTheirOrder) {
+  const auto store = OpenStore("verdicts_in_order");
+  EXPECT_THAT(store->LastDecidedOrder(), IsOkAndHolds(0));
+  for (const char* bundle : {"a", "b", "c"}) {
+    ASSERT_THAT(SubmitBytes(store.get(), bundle), IsOk());
+  }
+  EXPECT_FALSE((*store->FindDecidedAfter(0)).has_value());
+  const int64_t a = (**store->Claim()).sequence;
+  const int64_t b = (**store->Claim()).sequence;
+  ASSERT_THAT(store->Decide(b, {1, "", "of b"}), IsOk());
+  ASSERT_THAT(store->Decide(a, {0, "", "of a"}), IsOk());
+  EXPECT_THAT(store->LastDecidedOrder(), IsOkAndHolds(2));
+  const absl::StatusOr<absl::optional<StoredTrial>> first =
+      store->FindDecidedAfter(0);
+  ASSERT_THAT(first, IsOk());
+  ASSERT_TRUE(first->has_value());
+  EXPECT_EQ((*first)->key, MakeTrial("b").key);
+  EXPECT_EQ((*first)->decided_order, 1);
+  EXPECT_EQ((**store->FindDecidedAfter(1)).key, MakeTrial("a").key);
+  EXPECT_FALSE((*store->FindDecidedAfter(2)).has_value());
+}
+
 TEST(TrialStoreTest, WhoSubmitsAWaitingTrialGivesItAnotherTurn) {
   const auto store = OpenStore("joined");
   for (const char* bundle : {"a", "b", "c"}) {

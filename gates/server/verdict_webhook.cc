@@ -1,0 +1,208 @@
+#include "footprint/gates/server/verdict_webhook.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/types/optional.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/gates/server/hmac_sha256.h"
+#include "footprint/gates/server/submit_client.h"
+#include "httplib.h"
+
+namespace footprint {
+namespace {
+
+constexpr size_t kLeastKeyBytes = 16;
+constexpr int kTimeoutSeconds = 10;
+constexpr int kMostRefusals = 5;
+// How often to look for new verdicts, and for the end.
+constexpr absl::Duration kPollTime = absl::Milliseconds(200);
+
+// Returns the number of bytes of "http://HOST:PORT" in the URL.
+size_t SizeOfAddress(absl::string_view url) {
+  const size_t scheme = url.find("://");
+  return scheme == absl::string_view::npos
+             ? url.size()
+             : std::min(url.find('/', scheme + 3), url.size());
+}
+
+bool IsGraphic(absl::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char each) { return each > ' ' && each < 0x7f; });
+}
+
+}  // namespace
+
+absl::Status CheckWebhook(const std::string& url, absl::string_view key) {
+  if ((!absl::StartsWith(url, "http://") &&
+       !absl::StartsWith(url, "https://")) ||
+      !IsGraphic(url)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", url, "' is no address of a webhook; want http://HOST:PORT/PATH"));
+  }
+  if (key.size() < kLeastKeyBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the key of a webhook has at least ", kLeastKeyBytes,
+                     " bytes; make one by `openssl rand -hex 32`"));
+  }
+  return CheckServerAddress(url.substr(0, SizeOfAddress(url)), kSubmitHasTls);
+}
+
+absl::Status VerdictWebhook::Start() {
+  absl::Status status = CheckWebhook(options_.url, options_.key);
+  if (status.ok()) status = ReadPosition();
+  if (!status.ok()) return status;
+  thread_ = std::thread([this] { Work(); });
+  return absl::OkStatus();
+}
+
+void VerdictWebhook::Stop() {
+  {
+    MutexLock lock(&mutex_);
+    is_stopping_ = true;
+    if (end_request_) end_request_();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+// The file is a line "ORDER URL".
+absl::Status VerdictWebhook::ReadPosition() {
+  const absl::StatusOr<int64_t> last = store_->LastDecidedOrder();
+  if (!last.ok()) return last.status();
+  position_ = *last;
+  const absl::StatusOr<std::string> text =
+      ReadWholeFile(options_.position_path);
+  if (absl::IsNotFound(text.status())) return KeepPosition();
+  if (!text.ok()) return text.status();
+  const std::vector<absl::string_view> parts =
+      absl::StrSplit(absl::StripSuffix(*text, "\n"), ' ');
+  int64_t kept = 0;
+  if (parts.size() != 2 || !absl::SimpleAtoi(parts[0], &kept) || kept < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        options_.position_path,
+        ": is no position of a webhook; remove it, and deliveries begin with "
+        "the next verdict"));
+  }
+  if (parts[1] != options_.url) return KeepPosition();
+  // An older backup of the database may have fewer verdicts.
+  position_ = std::min(kept, *last);
+  return absl::OkStatus();
+}
+
+absl::Status VerdictWebhook::KeepPosition() const {
+  return ReplaceFile(options_.position_path,
+                     absl::StrCat(position_, " ", options_.url, "\n"),
+                     ToDisk::kFlush);
+}
+
+void VerdictWebhook::Work() {
+  while (!IsStopping()) {
+    const absl::StatusOr<absl::optional<StoredTrial>> next =
+        store_->FindDecidedAfter(position_);
+    if (!next.ok() || !next->has_value()) {
+      Pause(kPollTime);
+      continue;
+    }
+    if (!Deliver(**next)) return;
+    position_ = (*next)->decided_order;
+    const absl::Status kept = KeepPosition();
+    if (!kept.ok()) Report(kept.message());
+  }
+}
+
+bool VerdictWebhook::Deliver(const StoredTrial& trial) {
+  const absl::StatusOr<std::string> written = options_.write_trial(trial.key);
+  if (!written.ok()) {
+    // It was removed meanwhile, or is damaged, which the server says elsewhere.
+    Report(absl::StrCat("trial ", trial.key,
+                        " is not sent: ", written.status().message()));
+    return true;
+  }
+  const std::string body =
+      absl::StrCat("{\"event\":\"verdict\",\"trial\":", *written, "}\n");
+  absl::Duration pause = options_.first_pause;
+  int refusals = 0;
+  while (true) {
+    std::string reason;
+    const Answer answer = Send(body, &reason);
+    if (answer == Answer::kTaken) return true;
+    if (IsStopping()) return false;
+    if (answer == Answer::kRefused && ++refusals == kMostRefusals) {
+      Report(absl::StrCat(reason, "; trial ", trial.key, " is given up"));
+      return true;
+    }
+    Report(absl::StrCat(reason, "; trial ", trial.key, " is sent again in ",
+                        absl::FormatDuration(pause)));
+    if (!Pause(pause)) return false;
+    pause = std::min(2 * pause, options_.most_pause);
+  }
+}
+
+VerdictWebhook::Answer VerdictWebhook::Send(const std::string& body,
+                                            std::string* reason) {
+  const size_t address_size = SizeOfAddress(options_.url);
+  httplib::Client client(options_.url.substr(0, address_size));
+  client.set_connection_timeout(kTimeoutSeconds);
+  client.set_read_timeout(kTimeoutSeconds);
+  client.set_write_timeout(kTimeoutSeconds);
+  httplib::Request request;
+  request.method = "POST";
+  request.path = options_.url.substr(address_size);
+  if (request.path.empty()) request.path = "/";
+  request.headers = {
+      {"Content-Type", "application/json"},
+      {"X-Footprint-Signature", "sha256=" + HmacSha256Hex(options_.key, body)}};
+  request.body = body;
+  int status = 0;
+  // Nothing is read after the header, so no answer is too long.
+  request.response_handler = [&](const httplib::Response& response) {
+    status = response.status;
+    return false;
+  };
+  {
+    MutexLock lock(&mutex_);
+    if (is_stopping_) return Answer::kNone;
+    end_request_ = [&client] { client.stop(); };
+  }
+  const httplib::Error error = client.send(request).error();
+  {
+    MutexLock lock(&mutex_);
+    end_request_ = nullptr;
+  }
+  if (status == 0) {
+    *reason = absl::StrCat("no answer: ", httplib::to_string(error));
+    return Answer::kNone;
+  }
+  *reason = absl::StrCat("answer ", status);
+  if (status >= 200 && status < 300) return Answer::kTaken;
+  return status == 408 || status == 429 || status >= 500 ? Answer::kNone
+                                                         : Answer::kRefused;
+}
+
+bool VerdictWebhook::Pause(absl::Duration duration) {
+  while (duration > absl::ZeroDuration() && !IsStopping()) {
+    const absl::Duration step = std::min(duration, kPollTime);
+    absl::SleepFor(step);
+    duration -= step;
+  }
+  return !IsStopping();
+}
+
+bool VerdictWebhook::IsStopping() const {
+  MutexLock lock(&mutex_);
+  return is_stopping_;
+}
+
+void VerdictWebhook::Report(absl::string_view line) const {
+  if (options_.report) {
+    options_.report(absl::StrCat("webhook ", options_.url, ": ", line));
+  }
+}
+
+}  // namespace footprint
