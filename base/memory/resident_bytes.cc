@@ -9,12 +9,23 @@
 namespace footprint {
 namespace {
 
-// Returns the number of KiB after `key`, in bytes; 0 if there is none.
-int64_t BytesOfLine(const char* text, const char* key) {
-  const char* const line = std::strstr(text, key);
-  return line == nullptr
-             ? 0
-             : std::strtoll(line + std::strlen(key), nullptr, 10) * 1024;
+// Adds what a line of the file says, such as "VmHWM:     2048 kB".
+void AddLine(const char* line, ResidentBytes* resident) {
+  const struct {
+    const char* key;
+    int64_t* bytes;
+  } values[] = {
+      {"VmHWM:", &resident->peak_bytes},
+      {"VmRSS:", &resident->now_bytes},
+      {"RssAnon:", &resident->anonymous_bytes},
+      {"RssFile:", &resident->file_bytes},
+      {"VmSize:", &resident->mapped_bytes},
+  };
+  for (const auto& [key, bytes] : values) {
+    const size_t length = std::strlen(key);
+    if (std::strncmp(line, key, length) != 0) continue;
+    *bytes = std::strtoll(line + length, nullptr, 10) * 1024;
+  }
 }
 
 }  // namespace
@@ -23,20 +34,24 @@ ResidentBytes ReadResidentBytes() {
   ResidentBytes resident;
   const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
   if (file < 0) return resident;
-  char text[8192];  // the file has less than 2,000 bytes
+  // Small, because a thread may have 16 KiB of stack. A line that is longer, as
+  // the list of many groups is, comes in pieces, which begin with no key.
+  char text[1024];
   size_t size = 0;
-  ssize_t taken = 0;
-  do {
+  ssize_t taken;
+  while ((taken = read(file, text + size, sizeof(text) - 1 - size)) > 0) {
     size += static_cast<size_t>(taken);
-    taken = read(file, text + size, sizeof(text) - 1 - size);
-  } while (taken > 0);
+    text[size] = '\0';
+    char* line = text;
+    while (char* const end = std::strchr(line, '\n')) {
+      *end = '\0';
+      AddLine(line, &resident);
+      line = end + 1;
+    }
+    size = line == text && size == sizeof(text) - 1 ? 0 : std::strlen(line);
+    std::memmove(text, line, size);
+  }
   close(file);
-  text[size] = '\0';
-  resident.peak_bytes = BytesOfLine(text, "\nVmHWM:");
-  resident.now_bytes = BytesOfLine(text, "\nVmRSS:");
-  resident.anonymous_bytes = BytesOfLine(text, "\nRssAnon:");
-  resident.file_bytes = BytesOfLine(text, "\nRssFile:");
-  resident.mapped_bytes = BytesOfLine(text, "\nVmSize:");
   return resident;
 }
 

@@ -1,5 +1,6 @@
 #include "footprint/base/memory/resident_bytes.h"
 
+#include <grp.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,8 +11,10 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -48,6 +51,26 @@ TEST(ResidentBytesTest, MappedAddressesAreCountedUntilTheyAreGivenBack) {
   const int64_t after = ReadResidentBytes().mapped_bytes;
   EXPECT_EQ(with_block, before + bytes);
   EXPECT_EQ(after, before);
+}
+
+// The kernel lists the groups of a process in one line in front of its memory.
+TEST(ResidentBytesDeathTest, ManyGroupsHideNothing) {
+  EXPECT_EXIT(
+      {
+        std::vector<gid_t> groups(20000);
+        std::iota(groups.begin(), groups.end(), 100000);
+        if (setgroups(groups.size(), groups.data()) != 0) {
+          std::fputs("no right to set groups", stderr);
+          std::_Exit(0);
+        }
+        const ResidentBytes bytes = ReadResidentBytes();
+        const bool has_all = bytes.peak_bytes > 0 && bytes.now_bytes > 0 &&
+                             bytes.anonymous_bytes > 0 &&
+                             bytes.file_bytes > 0 && bytes.mapped_bytes > 0;
+        std::fputs(has_all ? "all are there" : "some are missing", stderr);
+        std::_Exit(0);
+      },
+      testing::ExitedWithCode(0), "^(all are there|no right to set groups)$");
 }
 
 bool HasMainThreadEnded() {
