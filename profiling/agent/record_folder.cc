@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "footprint/profiling/sites/high_descriptor.h"
+
 namespace footprint::profiling_internal {
 namespace {
 
@@ -15,14 +17,8 @@ int folder = -1;
 dev_t folder_device;
 ino_t folder_inode;
 
-// Uses a high number, because some programs rely on the numbers of their files.
 int OpenFolder() {
-  const int opened = open(folder_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (opened < 0) return -1;
-  const int high = fcntl(opened, F_DUPFD_CLOEXEC, 1000);
-  if (high < 0) return opened;
-  close(opened);
-  return high;
+  return MoveUp(open(folder_path, O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
 bool IsFolder(int file) {

@@ -30,6 +30,19 @@ TEST(RecordFolderTest, IsOutOfTheWay) {
   EXPECT_GE(RecordFolder(), 1000);
 }
 
+TEST(RecordFolderTest, IsOutOfTheWayUnderALowLimit) {
+  const std::string path = NewFolder("low_limit");
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit limit = before;
+  limit.rlim_cur = 100;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  const bool is_open = OpenRecordFolder(path.c_str());
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(is_open);
+  EXPECT_EQ(RecordFolder(), 99);
+}
+
 TEST(RecordFolderTest, IsOpenedAgainWhereItWasClosed) {
   ASSERT_TRUE(OpenRecordFolder(NewFolder("closed").c_str()));
   close(RecordFolder());

@@ -144,6 +144,12 @@ for files in 5 8 16; do
   (ulimit -n $files && "$memprof" "$program" hold=1) >/dev/null 2>"$scratch/error" ||
     fail "$files files: $(cat "$scratch/error")"
 done
+# A file of the program gets the number that it has alone, under a low limit, too.
+for files in 64 256 1024; do
+  opened=$(ulimit -n $files && "$memprof" --quiet python3 -c 'import os; print(os.open("/", 0))')
+  alone=$(python3 -c 'import os; print(os.open("/", 0))')
+  [[ $opened == "$alone" ]] || fail "$files files: the program's first is $opened, not $alone"
+done
 
 # Names are found with little room for stacks, too: all of them.
 for stack in 64 128; do

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "footprint/profiling/heap/system_mmap.h"
+#include "footprint/profiling/sites/high_descriptor.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -22,15 +23,6 @@ constexpr size_t kGrowthBytes = size_t{256} << 10;
 bool FileSizeIsLimited(size_t size_bytes) {
   rlimit limit;
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size_bytes;
-}
-
-// Moves the descriptor to a high number, because some programs rely on the
-// numbers of their files.
-int MoveUp(int descriptor) {
-  const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, 1000);
-  if (high < 0) return descriptor;
-  close(descriptor);
-  return high;
 }
 
 }  // namespace
