@@ -102,9 +102,26 @@ void MultiplyPanels(const MatrixView& matrix, int64_t rows, int64_t columns,
 HWY_INLINE FloatVector LoadAsFloat(const float* at) {
   return hn::LoadU(FloatTag(), at);
 }
+
+// Where the processor has no instruction that widens halves, Highway takes the
+// exponent of infinities and NaN for that of numbers from 65536 up, which no
+// half is.
+HWY_INLINE FloatVector WithSpecialNumbers(FloatVector wide) {
+#if HWY_TARGET == HWY_SCALAR || \
+    (HWY_ARCH_X86 && (HWY_TARGET > HWY_AVX2 || defined(HWY_DISABLE_F16C)))
+  const hn::RebindToUnsigned<FloatTag> bits;
+  const FloatVector special = hn::BitCast(
+      FloatTag(), hn::Or(hn::BitCast(bits, wide), hn::Set(bits, 0x7f800000)));
+  const FloatVector end = hn::Set(FloatTag(), 65536.0f);
+  return hn::IfThenElse(hn::Ge(hn::Abs(wide), end), special, wide);
+#else
+  return wide;
+#endif
+}
+
 HWY_INLINE FloatVector LoadAsFloat(const hwy::float16_t* at) {
   const hn::Rebind<hwy::float16_t, FloatTag> d;
-  return hn::PromoteTo(FloatTag(), hn::LoadU(d, at));
+  return WithSpecialNumbers(hn::PromoteTo(FloatTag(), hn::LoadU(d, at)));
 }
 HWY_INLINE FloatVector LoadAsFloat(const hwy::bfloat16_t* at) {
   const hn::Rebind<hwy::bfloat16_t, FloatTag> d;

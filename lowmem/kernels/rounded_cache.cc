@@ -161,9 +161,7 @@ void WidenFromCache(const CacheHead& head, int64_t first_feature,
       if (f == 0 || feature % kGroup == 0) {
         const uint16_t* const halves =
             StepsOf(head) + feature / kGroup * head.positions + first;
-        // Not by WidenToFloat, whose vectors without F16C take NaN for a
-        // number.
-        for (int64_t i = 0; i < count; ++i) steps[i] = WidenFloat16(halves[i]);
+        WidenToFloat(DType::kF16, halves, count, steps);
       }
       HWY_DYNAMIC_DISPATCH(ScaleBytes)
       (reinterpret_cast<const int8_t*>(head.data) + place, steps, count, to);
