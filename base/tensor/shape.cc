@@ -12,7 +12,13 @@ namespace footprint {
 
 int64_t Shape::rows() const {
   int64_t product = 1;
-  for (int axis = 0; axis + 1 < rank(); ++axis) product *= extent(axis);
+  for (int axis = 0; axis + 1 < rank(); ++axis) {
+    // More rows than can be counted exist only where an extent is 0, if
+    // TensorBytes accepts the shape.
+    if (__builtin_mul_overflow(product, extent(axis), &product)) {
+      product = std::numeric_limits<int64_t>::max();
+    }
+  }
   return product;
 }
 

@@ -41,6 +41,20 @@ TEST(ShapeTest, IsAMatrixOfTheLastAxis) {
   EXPECT_EQ(Shape().elements(), 1);
 }
 
+// The rows cannot be counted, and the elements are none.
+TEST(ShapeTest, HasNoElementsIfAnExtentIsZero) {
+  constexpr int64_t kLarge = int64_t{1} << 40;
+  constexpr int64_t kMaximum = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(Shape({kLarge, kLarge, 0}).rows(), kMaximum);
+  for (const Shape& shape :
+       {Shape({kLarge, kLarge, 0}), Shape({kLarge, 0, kLarge}),
+        Shape({0, kLarge, kLarge}), Shape({kLarge, kLarge, 0, 5}),
+        Shape({kMaximum, kMaximum, kMaximum, 0})}) {
+    EXPECT_EQ(shape.elements(), 0) << shape.ToString();
+    EXPECT_THAT(TensorBytes(DType::kF32, shape), IsOkAndHolds(0));
+  }
+}
+
 TEST(ShapeTest, ReadsAsAList) {
   EXPECT_EQ(Shape({2, 3, 5}).ToString(), "[2, 3, 5]");
   EXPECT_EQ(Shape().ToString(), "[]");
