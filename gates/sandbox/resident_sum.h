@@ -1,7 +1,7 @@
 // Reads the resident bytes of all processes of a control group at this moment.
 // A page that only these processes share counts once.
 //
-//   const int64_t bytes = ReadResidentSum(group.path());
+//   const absl::StatusOr<int64_t> bytes = ReadResidentSum(group.path());
 //
 // A page is charged to the control group that reads it first, so the group's
 // own count leaves out pages of the host's files that were already in memory.
@@ -11,7 +11,9 @@
 // process), or if a process started or ended during the measurement.
 //
 // Thread-safe; keeps nothing. Memory: a few KiB. Time: about 100 us for each
-// process, more for large ones. A process whose size cannot be read counts 0.
+// process, more for large ones. PermissionDenied: this process may not read the
+// size of one of them; a sum without it would be too small. NotFound: there is
+// no such group.
 
 #ifndef FOOTPRINT_GATES_SANDBOX_RESIDENT_SUM_H_
 #define FOOTPRINT_GATES_SANDBOX_RESIDENT_SUM_H_
@@ -19,13 +21,13 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/statusor.h"
+
 namespace footprint {
 
 // Returns the bytes, or 0. `group_path` is the folder of the control group.
-int64_t ReadResidentSum(const std::string& group_path);
+absl::StatusOr<int64_t> ReadResidentSum(const std::string& group_path);
 
 }  // namespace footprint
-
-// Tested by sandbox_test.
 
 #endif  // FOOTPRINT_GATES_SANDBOX_RESIDENT_SUM_H_

@@ -310,8 +310,10 @@ class Init {
         return absl::OkStatus();
       }
       if (now_ns >= next_look_ns) {
+        const absl::StatusOr<int64_t> sum = ReadResidentSum(group_path);
+        if (!sum.ok()) return sum.status();
         end->peak_proportional_bytes =
-            std::max(end->peak_proportional_bytes, ReadResidentSum(group_path));
+            std::max(end->peak_proportional_bytes, *sum);
         // Pauses are nine times as long as a measurement, so measuring many
         // processes takes a tenth of the time.
         const int64_t end_ns = MonotonicTimeNs();
