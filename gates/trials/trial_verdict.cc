@@ -184,7 +184,6 @@ Decision DecisionOfCause(TrialCause cause, Decision by_thresholds) {
       return BAD_CONFIGURATION;
     case PROGRAM_FAILED:
     case TIMED_OUT:
-    case OTHER_LIMIT:
       return PRODUCER_FAILED;
     case THRESHOLD_INCONCLUSIVE:
       return by_thresholds;
