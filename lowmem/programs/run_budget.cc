@@ -106,11 +106,11 @@ absl::StatusOr<Budget> FindBudget(
     budget.bytes = choice->budget_bytes;
     budget.choice = *choice;
   }
-  const absl::StatusOr<int64_t> limited = memory.LimitBudget(
-      budget.bytes + beside_bytes, *least + beside_bytes, is_chosen);
+  const absl::StatusOr<int64_t> limited =
+      memory.LimitBudget(budget.bytes, *least, is_chosen, beside_bytes);
   if (!limited.ok()) return limited.status();
-  if (*limited == budget.bytes + beside_bytes) return budget;
-  budget.bytes = *limited - beside_bytes;
+  if (*limited == budget.bytes) return budget;
+  budget.bytes = *limited;
   budget.choice = absl::nullopt;
   budget.limited_by = memory.limited_by();
   return budget;

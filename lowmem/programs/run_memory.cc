@@ -36,14 +36,17 @@ bool RunMemory::Thrashes(WeightBackend backend, int64_t file_bytes,
 
 absl::StatusOr<int64_t> RunMemory::LimitBudget(int64_t budget_bytes,
                                                int64_t least_bytes,
-                                               bool is_chosen) const {
-  const int64_t room = room_bytes();
+                                               bool is_chosen,
+                                               int64_t beside_bytes) const {
+  const int64_t room = std::max<int64_t>(0, room_bytes() - beside_bytes) /
+                       kPageBytes * kPageBytes;
   if (budget_bytes <= room) return budget_bytes;
   if (is_chosen && least_bytes <= room) return room;
   const std::string free =
       absl::StrCat(FormatRoundedBytes(free_->bytes), " are free in ",
                    free_->limited_by, ", of which a run needs ",
-                   FormatRoundedBytes(kBesidePlanBytes), " beside its plan: ");
+                   FormatRoundedBytes(kBesidePlanBytes + beside_bytes),
+                   " beside its plan: ");
   if (least_bytes <= room) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "a budget of ", FormatRoundedBytes(budget_bytes), " does not fit: ",
@@ -52,7 +55,8 @@ absl::StatusOr<int64_t> RunMemory::LimitBudget(int64_t budget_bytes,
   }
   return absl::ResourceExhaustedError(absl::StrCat(
       "the least budget of this run is ", least_bytes, " bytes, and only ",
-      free, "make ", FormatRoundedBytes(least_bytes + kBesidePlanBytes),
+      free, "make ",
+      FormatRoundedBytes(least_bytes + kBesidePlanBytes + beside_bytes),
       " free, or give fewer tokens, sequences or --threads"));
 }
 

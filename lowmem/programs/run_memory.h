@@ -56,10 +56,13 @@ class RunMemory {
                 int64_t plan_bytes) const;
 
   // Returns the budget or, if it was chosen automatically, at most the free
-  // memory. Returns ResourceExhausted if it does not fit, or if the free memory
-  // is below `least_bytes`.
+  // memory without the `beside_bytes` that the run needs besides its plan.
+  // ResourceExhausted if it does not fit, or if that memory is below
+  // `least_bytes`. All budgets, also the one that an error advises, are those
+  // of the plan alone.
   absl::StatusOr<int64_t> LimitBudget(int64_t budget_bytes, int64_t least_bytes,
-                                      bool is_chosen) const;
+                                      bool is_chosen,
+                                      int64_t beside_bytes = 0) const;
 
   // Returns ResourceExhausted unless that many bytes are free. `what` begins
   // the error: "3 sequences".

@@ -80,6 +80,40 @@ TEST(RunMemoryTest, TheLeastThatWouldDoIsNamed) {
   }
 }
 
+// The ids of many sequences, for example.
+TEST(RunMemoryTest, MemoryBesideThePlanIsNoPartOfABudget) {
+  const RunMemory memory = Group(16 * kMiB);
+  constexpr int64_t kBesideBytes = 4 * kMiB - 100;
+  EXPECT_EQ(*memory.LimitBudget(39 * kMiB, 5 * kMiB, /*is_chosen=*/true,
+                                kBesideBytes),
+            11 * kMiB);
+  EXPECT_EQ(*memory.LimitBudget(11 * kMiB, 5 * kMiB, /*is_chosen=*/false,
+                                kBesideBytes),
+            11 * kMiB);
+  const std::string message(
+      memory.LimitBudget(12 * kMiB, 5 * kMiB, /*is_chosen=*/false, kBesideBytes)
+          .status()
+          .message());
+  // The advised budget fits, with what lies beside it.
+  EXPECT_THAT(message,
+              AllOf(HasSubstr("a budget of 12.0 MiB does not fit"),
+                    HasSubstr("of which a run needs 5.00 MiB beside its plan"),
+                    HasSubstr("--budget=11010048 or less, at least 5242880")));
+  EXPECT_THAT(
+      memory.LimitBudget(11010048, 5 * kMiB, /*is_chosen=*/false, kBesideBytes),
+      IsOkAndHolds(11010048));
+  EXPECT_THAT(std::string(memory
+                              .LimitBudget(39 * kMiB, 12 * kMiB,
+                                           /*is_chosen=*/true, kBesideBytes)
+                              .status()
+                              .message()),
+              AllOf(HasSubstr("the least budget of this run is 12582912 bytes"),
+                    HasSubstr("make 17.0 MiB free")));
+  EXPECT_THAT(
+      Group(2 * kMiB).LimitBudget(kMiB, kMiB, /*is_chosen=*/true, kBesideBytes),
+      StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
 TEST(RunMemoryTest, WhatHasNoRoomIsSaid) {
   const RunMemory memory = Group(16 * kMiB);
   EXPECT_THAT(memory.CheckRoom("3 sequences", 15 * kMiB), IsOk());
