@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/memory/memory.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/lowmem/text/gguf_tokenizer_file.h"
@@ -34,36 +35,43 @@ Json ReadSettings(const std::string& directory) {
   return Json::parse(*text, nullptr, /*allow_exceptions=*/false);
 }
 
-absl::StatusOr<TokenizerFile> ReadFile(const std::string& directory) {
-  if (IsFile(directory)) return ReadGgufTokenizer(directory);
+// Returns the file that holds the words: the GGUF file itself, or one of the
+// folder.
+std::string FindFile(const std::string& directory) {
+  if (IsFile(directory)) return directory;
   const std::string path = directory + "/tokenizer.json";
   const std::string words = directory + "/vocab.txt";
-  if (IsThere(path) || !IsThere(words)) {
-    absl::StatusOr<TokenizerFile> file = ReadTokenizerFile(path);
-    if (file.ok() || file.status().code() != absl::StatusCode::kNotFound) {
-      return file;
-    }
-    return absl::NotFoundError(absl::StrCat(
-        file.status().message(),
-        "; texts are read with the tokenizer.json of the published checkpoint, "
-        "or the vocab.txt of BERT"));
+  return IsThere(path) || !IsThere(words) ? path : words;
+}
+
+absl::StatusOr<TokenizerFile> ReadFile(const std::string& directory,
+                                       const std::string& path) {
+  if (path == directory) return ReadGgufTokenizer(path);
+  if (absl::EndsWith(path, "/vocab.txt")) {
+    return ReadVocabularyFile(path, ReadSettings(directory));
   }
-  return ReadVocabularyFile(words, ReadSettings(directory));
+  absl::StatusOr<TokenizerFile> file = ReadTokenizerFile(path);
+  if (file.ok() || file.status().code() != absl::StatusCode::kNotFound) {
+    return file;
+  }
+  return absl::NotFoundError(absl::StrCat(
+      file.status().message(),
+      "; texts are read with the tokenizer.json of the published checkpoint, "
+      "or the vocab.txt of BERT"));
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Tokenizer>> Tokenizer::Open(
     const std::string& directory) {
-  absl::StatusOr<TokenizerFile> file = ReadFile(directory);
+  const std::string path = FindFile(directory);
+  absl::StatusOr<TokenizerFile> file = ReadFile(directory, path);
   if (!file.ok()) return file.status();
   auto tokenizer = absl::WrapUnique(new Tokenizer(*std::move(file)));
   const absl::Status status = tokenizer->Set();
   if (!status.ok()) {
-    return absl::Status(
-        status.code(),
-        absl::StrCat(directory, IsFile(directory) ? "" : "/tokenizer.json",
-                     ": ", status.message()));
+    return absl::Status(status.code(),
+                        absl::StrCat(path, ": ", status.message()));
   }
   return tokenizer;
 }

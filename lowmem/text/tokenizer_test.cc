@@ -30,6 +30,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 constexpr char kTestData[] = "lowmem/text/testdata/";
 
@@ -233,6 +234,19 @@ TEST(TokenizerTest, ReadsBertsOlderForm) {
       IsOk());
   EXPECT_THAT(encode("\xc3\x89 \xe4\xb8\xad\xe4\xb8\xad"),
               ElementsAre(2, 10, 11, 3));
+}
+
+TEST(TokenizerTest, NamesTheFileOfBertsOlderForm) {
+  const std::string folder = TestPath("bert_without_unknown");
+  mkdir(folder.c_str(), 0777);
+  ASSERT_THAT(ReplaceFile(folder + "/vocab.txt", "[CLS]\n[SEP]\nhello\n",
+                          ToDisk::kNoFsync),
+              IsOk());
+  const auto tokenizer = Tokenizer::Open(folder);
+  EXPECT_THAT(tokenizer, StatusIs(absl::StatusCode::kInvalidArgument));
+  const std::string message(tokenizer.status().message());
+  EXPECT_THAT(message, StartsWith(folder + "/vocab.txt: "));
+  EXPECT_THAT(message, HasSubstr("unk_token"));
 }
 
 TEST(TokenizerTest, RefusesATextThatIsNotUtf8) {
