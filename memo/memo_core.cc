@@ -713,24 +713,35 @@ std::vector<MemoStatistics> ListLoadedMemos() {
 
 absl::Status ClearMemos(AfterEviction after) {
   std::vector<std::shared_ptr<memo_internal::MemoCore>> memos = AllMemos();
+  absl::Status thrown;
+  std::vector<std::string> errors;
   // Repeats while it helps, since a value may hold handles to other memos.
   for (bool has_helped = true; has_helped;) {
-    std::vector<std::shared_ptr<memo_internal::MemoCore>> pinned;
+    std::vector<std::shared_ptr<memo_internal::MemoCore>> in_use;
     for (const auto& memo : memos) {
-      if (!memo->Evict(AfterEviction::kKeepFreeMemory).ok()) {
-        pinned.push_back(memo);
+      const absl::Status status = memo->Evict(AfterEviction::kKeepFreeMemory);
+      if (absl::IsFailedPrecondition(status)) {
+        in_use.push_back(memo);
+      } else if (!status.ok()) {
+        // The destructor threw. The memo is empty all the same.
+        thrown.Update(status);
+        errors.emplace_back(status.message());
       }
     }
-    has_helped = pinned.size() < memos.size();
-    memos = std::move(pinned);
+    has_helped = in_use.size() < memos.size();
+    memos = std::move(in_use);
   }
   if (after == AfterEviction::kPurgeFreeMemory) PurgeFreeMemory();
-  if (memos.empty()) return absl::OkStatus();
+  if (memos.empty()) {
+    return absl::Status(thrown.code(), absl::StrJoin(errors, "; "));
+  }
   std::vector<std::string> left;
   for (const auto& memo : memos) left.push_back(memo->name());
   std::sort(left.begin(), left.end());
-  return absl::FailedPreconditionError(absl::StrCat(
-      "in use and therefore not cleared: ", absl::StrJoin(left, ", ")));
+  errors.insert(errors.begin(),
+                absl::StrCat("in use and therefore not cleared: ",
+                             absl::StrJoin(left, ", ")));
+  return absl::FailedPreconditionError(absl::StrJoin(errors, "; "));
 }
 
 MemoTotals ReadMemoTotals() {

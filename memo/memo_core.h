@@ -255,7 +255,9 @@ absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByValue(const void* value,
 }  // namespace memo_internal
 
 // Evicts every value that is not pinned. Returns FailedPrecondition with the
-// names of the others if some remain.
+// names of the others if some remain. If destructors of values threw, the
+// message has their errors, too, and the code is that of the first one if no
+// value remains.
 absl::Status ClearMemos(AfterEviction after = AfterEviction::kPurgeFreeMemory);
 
 // Evicts the memo of this name if it holds a value that is not pinned. Returns

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <typeindex>
@@ -15,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/cord.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
@@ -324,6 +326,44 @@ TEST(MemoCoreTest, ClearEvictsTheRestAndNamesWhatIsInUse) {
   held->Release();
   also_held->Release();
   EXPECT_THAT(ClearMemos(kKeep), IsOk());
+}
+
+// Its memo is empty then, and not in use.
+TEST(MemoCoreTest, ClearingTellsOfADestructorThatThrows) {
+  const auto held = MakeFake("held by a handle");
+  for (const bool is_held : {false, true}) {
+    auto first = MakeFake("first to throw");
+    auto second = MakeFake("second to throw");
+    for (const auto& memo : {first, second}) {
+      memo->on_destroy = []() -> absl::Status {
+        throw std::runtime_error("no disk");
+      };
+      ASSERT_THAT(memo->Acquire(), IsOk());
+      memo->Release();
+    }
+    if (is_held) {
+      ASSERT_THAT(held->Acquire(), IsOk());
+    }
+    const absl::Status status = ClearMemos(kKeep);
+    const std::string message(status.message());
+    EXPECT_EQ(status.code(), is_held ? absl::StatusCode::kFailedPrecondition
+                                     : absl::StatusCode::kInternal);
+    EXPECT_EQ(absl::StrContains(message,
+                                "in use and therefore not cleared: held by a "
+                                "handle"),
+              is_held);
+    EXPECT_EQ(absl::StrContains(message, "not cleared"), is_held) << message;
+    for (const auto& memo : {first, second}) {
+      EXPECT_FALSE(memo->statistics().is_loaded);
+      EXPECT_THAT(message,
+                  testing::HasSubstr(absl::StrCat(
+                      "memo \"", memo->name(),
+                      "\": the destructor of its value threw: no disk")));
+    }
+    EXPECT_EQ(ReadMemoTotals().live_bytes, 0);
+    if (is_held) held->Release();
+    EXPECT_THAT(ClearMemos(kKeep), IsOk());
+  }
 }
 
 TEST(MemoCoreTest, WhoComesDuringAnEvictionWaitsAndLoadsAnew) {
