@@ -146,10 +146,31 @@ size_t CountXallocx(void* block, size_t size, size_t extra, int flags) {
   });
   return usable;
 }
-void* UseRealloc(void* block, size_t size, int) {
-  return CountedReallocation(block, /*null_frees=*/false, [=] {
-    return next_allocator.realloc(block, size);
-  });
+// Moves the block to an address of that alignment, or returns null.
+void* Realign(void* block, size_t size, size_t alignment) {
+  void* const moved =
+      Counted([=] { return next_allocator.memalign(alignment, size); });
+  if (moved == nullptr) return nullptr;
+  const size_t old_size = UsableSize(block);
+  memcpy(moved, block, old_size < size ? old_size : size);
+  CountedFree(block, [=] { next_allocator.free(block); });
+  return moved;
+}
+// Bytes that are added to the block begin where its real size ended.
+void* UseRealloc(void* block, size_t size, int flags) {
+  Request request;
+  request.Add(flags);
+  const size_t old_size = request.is_zero ? UsableSize(block) : 0;
+  void* const moved =
+      request.alignment > Request().alignment
+          ? Realign(block, size, request.alignment)
+          : CountedReallocation(block, /*null_frees=*/false, [=] {
+              return next_allocator.realloc(block, size);
+            });
+  if (moved != nullptr && request.is_zero && size > old_size) {
+    memset(static_cast<char*>(moved) + old_size, 0, size - old_size);
+  }
+  return moved;
 }
 // Without a next xallocx no block can grow in place, so its size stays.
 size_t StayAsItIs(void* block, size_t, size_t, int) {

@@ -209,5 +209,44 @@ int main(void) { return dlsym(RTLD_DEFAULT, "mallocx") != 0 || dlsym(RTLD_DEFAUL
 C
 gcc -o weak weak.c -ldl || fail "gcc"
 measure ./weak || fail "a C program sees C++'s operators under memprof"
+# One that is bound when it is loaded finds them, and gets what their flags ask for: 64 bytes or
+# 4 KiB of alignment, and zeros behind the old block's real size.
+cat >bound.c <<'C'
+#include <malloc.h>
+#include <stdint.h>
+#include <string.h>
+void* mallocx(size_t, int) __attribute__((weak));
+void* rallocx(void*, size_t, int) __attribute__((weak));
+void dallocx(void*, int) __attribute__((weak));
+int main(void) {
+  if (!mallocx) return 1;
+  for (int i = 0; i < 1000; ++i) {
+    void* dirty = malloc(10248);
+    memset(dirty, 1, 10248);
+    free(dirty);
+    char* block = mallocx(100, 0x40);
+    for (int j = 0; j < 100; ++j) if (block[j]) return 2;
+    memset(block, 2, 100);
+    size_t real = malloc_usable_size(block);
+    memset(block, 2, real);
+    int alignment = i % 3 == 0 ? 0 : i % 3 == 1 ? 6 : 12;
+    block = rallocx(block, 5000, 0x40 | alignment);
+    if ((uintptr_t)block % (1u << alignment)) return 3;
+    for (size_t j = 0; j < 5000; ++j) if (block[j] != (j < real ? 2 : 0)) return 4;
+    block = rallocx(block, 50, alignment);
+    if ((uintptr_t)block % (1u << alignment) || block[49] != 2) return 5;
+    dallocx(block, 0);
+  }
+  rallocx(mallocx(10, 0), 10248, 12);
+  return 6;
+}
+C
+gcc -O1 -fno-builtin -w -no-pie -Wl,-z,now -o bound bound.c || fail "gcc"
+for sampling in none 0; do
+  measure --sampling=$sampling ./bound
+  status=$?
+  ((status == 6)) || fail "status $status of ./bound: $(<error)"
+  check "own == [1] and first['live_bytes'] // 10248 == 1 and first['live_bytes'] < 2 * 10248"
+done
 
 ((failures == 0))
