@@ -13,10 +13,32 @@
 
 namespace footprint {
 
+namespace {
+
+// Splits the text at commas. A backslash before a comma or before another
+// backslash stands for that character; any other is itself.
+std::vector<std::string> SplitAtCommas(absl::string_view text) {
+  std::vector<std::string> parts(1);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ',') {
+      parts.emplace_back();
+      continue;
+    }
+    const bool is_escape =
+        text[i] == '\\' && i + 1 < text.size() &&
+        (text[i + 1] == ',' || text[i + 1] == '\\');
+    if (is_escape) ++i;
+    parts.back() += text[i];
+  }
+  return parts;
+}
+
+}  // namespace
+
 absl::StatusOr<Properties> Properties::Parse(absl::string_view text) {
   Properties properties;
   if (absl::StripAsciiWhitespace(text).empty()) return properties;
-  for (const absl::string_view part : absl::StrSplit(text, ',')) {
+  for (const std::string& part : SplitAtCommas(text)) {
     const std::pair<absl::string_view, absl::string_view> halves =
         absl::StrSplit(part, absl::MaxSplits('=', 1));
     const absl::string_view key = absl::StripAsciiWhitespace(halves.first);
@@ -25,7 +47,7 @@ absl::StatusOr<Properties> Properties::Parse(absl::string_view text) {
       return absl::InvalidArgumentError(
           absl::StrCat("\"", absl::CHexEscape(part),
                        "\" is not a property; write KEY=VALUE, with commas "
-                       "between properties"));
+                       "between properties and \\, for a comma in a value"));
     }
     if (properties.values_.emplace(key, value).second) continue;
     return absl::InvalidArgumentError(absl::StrCat(

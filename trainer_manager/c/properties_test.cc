@@ -41,6 +41,23 @@ TEST(PropertiesTest, TakesEachTypeAndPassesOverSpaces) {
   EXPECT_EQ(absent, 7);
 }
 
+// Paths may have commas, and most of them have no backslash that must change.
+TEST(PropertiesTest, AValueMayHaveCommas) {
+  auto properties = Properties::Parse(
+      R"(swap_folder=/data/a\,b\,c, name=C:\d\\e, end=f\\, last=\)");
+  ASSERT_THAT(properties, IsOk());
+  const auto take = [&](const char* key) {
+    std::string value;
+    properties->Take(key, &value);
+    return value;
+  };
+  EXPECT_EQ(take("swap_folder"), "/data/a,b,c");
+  EXPECT_EQ(take("name"), R"(C:\d\e)");
+  EXPECT_EQ(take("end"), R"(f\)");
+  EXPECT_EQ(take("last"), R"(\)");
+  EXPECT_THAT(properties->Finish("layer"), IsOk());
+}
+
 TEST(PropertiesTest, AnEmptyTextHoldsNothing) {
   for (const char* text : {"", "  "}) {
     const auto properties = Properties::Parse(text);

@@ -53,7 +53,7 @@ TEST(TrainerSettingsTest, MakesEachSchedule) {
 TEST(TrainerSettingsTest, SetsMemoryAndLimits) {
   const auto settings = ParseTrainerSettings(
       "optimizer=sgd, learning_rate=0.5, budget=24 MB, micro_batches=4, "
-      "swap_folder=/tmp, clip_norm=2, clip_value=3, seed=9, atomic_steps=true, "
+      "swap_folder=/tmp/a\\,b, clip_norm=2, clip_value=3, seed=9, atomic_steps=true, "
       "threads=3");
   ASSERT_THAT(settings, IsOk());
   EXPECT_EQ(settings->mode, NetworkMode::kTraining);
@@ -62,7 +62,7 @@ TEST(TrainerSettingsTest, SetsMemoryAndLimits) {
   EXPECT_TRUE(settings->memory.swap_to_file);
   EXPECT_TRUE(settings->memory.clip_global_norm);
   EXPECT_TRUE(settings->memory.atomic_steps);
-  EXPECT_EQ(settings->manager.swap_folder, "/tmp");
+  EXPECT_EQ(settings->manager.swap_folder, "/tmp/a,b");
   EXPECT_EQ(settings->manager.clip_norm, 2);
   EXPECT_EQ(settings->manager.clip_value, 3);
   EXPECT_EQ(settings->manager.seed, 9u);

@@ -28,7 +28,8 @@ FileTensor PyTorchTensor(const ResolvedNetwork::ResolvedLayer& layer,
   tensor.transposed =
       (type == "fully connected" || type == "LoRA fully connected") &&
       weight.name == "weight";
-  if (type != "batch normalization" && type != "layer normalization") {
+  if (type != "batch normalization" && type != "layer normalization" &&
+      type != "RMS normalization") {
     return tensor;
   }
   for (const NameInNorm& name : kNamesInNorms) {

@@ -26,6 +26,7 @@
 namespace footprint {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 struct StateTensor {
@@ -165,6 +166,21 @@ TEST(ParameterMapTest, AMatrixOfManyBuffersIsTransposed) {
       ASSERT_EQ(weight[in * 211 + out], values[out * 301 + in]);
     }
   }
+}
+
+// As in torch.nn.RMSNorm and in the models of transformers.
+TEST(ParameterMapTest, TheScaleOfAnRmsNormalizationIsItsWeight) {
+  Network network;
+  network.AddInput("x", {{1, 3}});
+  network.AddLayer("norm", RmsNormalization(), {"x"});
+  const auto plan = PlanExecution(network, NetworkMode::kInference, {});
+  ASSERT_THAT(plan, IsOk());
+  const auto parameters = *Parameters::Create(*plan, 1);
+  EXPECT_THAT(LoadParameters(Write("rms.safetensors",
+                                   {{"norm.weight", {3}, {1, 2, -3}}}),
+                             PyTorchMap(*plan), parameters.get()),
+              IsOk());
+  EXPECT_THAT(*parameters->Find("norm.scale"), ElementsAre(1, 2, -3));
 }
 
 TEST(ParameterMapTest, NamesCanBeGiven) {
