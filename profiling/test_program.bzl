@@ -111,6 +111,15 @@ _ALSO_KNOWN_AS = {
     "TEST_TOTAL_SHARDS": "GTEST_TOTAL_SHARDS",
 }
 
+def _target_of(label):
+    """The label of a test as Bazel tells it to the test, with the repository of another one."""
+    if not label.workspace_name:
+        return "//%s:%s" % (label.package, label.name)
+
+    # Since Bazel 6 it is the canonical name, which two @ precede.
+    at = "@@" if str(label).startswith("@@") else "@"
+    return "%s%s//%s:%s" % (at, label.workspace_name, label.package, label.name)
+
 def test_environment(label, info, environment):
     """The variables of a test, beside those that name folders of the run.
 
@@ -125,9 +134,9 @@ def test_environment(label, info, environment):
     _refuse(label, info, environment)
     variables = {
         "BAZEL_TEST": "1",
-        "TEST_BINARY": label.package + "/" + label.name if label.package else label.name,
+        "TEST_BINARY": "/".join([each for each in [label.workspace_root, label.package, label.name] if each]),
         "TEST_SIZE": info.size,
-        "TEST_TARGET": "//%s:%s" % (label.package, label.name),
+        "TEST_TARGET": _target_of(label),
     }
     variables.update(info.environment or {})
     variables.update(environment or {})
