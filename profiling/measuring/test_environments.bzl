@@ -3,7 +3,11 @@
 load("//profiling:test_program.bzl", "test_environment")
 
 def environments():
-    """The words NAME=VALUE of three tests, one test after the other."""
+    """The variables that name three tests, one test after the other.
+
+    Returns:
+      A list of words NAME=VALUE.
+    """
     info = struct(environment = {}, inherited = [], kind = "sh_test", shard_count = 1, size = "small")
     words = []
     for label in [Label("//profiling:load_test"), Label("@googletest//:load_test"), Label("@googletest//app:load_test")]:

@@ -248,13 +248,17 @@ absl::StatusOr<AgentRunEnd> RunProgram(const MemprofOptions& options) {
   return RunWithAgent(run);
 }
 
+std::string RemovedFolderText(const AgentRunEnd& end) {
+  return absl::StrCat("the program removed ", end.removed_folder,
+                      ", where its records were, so processes that began later "
+                      "are not measured; set TMPDIR to a folder that it leaves "
+                      "alone");
+}
+
 // Why no process has a record.
 absl::Status NothingRecorded(const AgentRunEnd& end) {
   if (!end.removed_folder.empty()) {
-    return absl::InternalError(absl::StrCat(
-        "the program removed ", end.removed_folder,
-        ", where its records were; set TMPDIR to a folder that it leaves "
-        "alone"));
+    return absl::InternalError(RemovedFolderText(end));
   }
   return absl::InternalError(
       "the agent wrote nothing: the program may have ended before main, or "
@@ -297,6 +301,12 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
     }
     std::cerr << "memprof: " << unmeasured.message() << "\n";
     return program_status;
+  }
+  if (!end->removed_folder.empty() && !run.images().empty()) {
+    const std::string text = RemovedFolderText(*end);
+    // What is not measured may be above the limit.
+    if (options.limit_bytes.has_value()) return absl::InternalError(text);
+    std::cerr << "memprof: " << text << "\n";
   }
   status = WriteOutputs(run, options);
   if (!status.ok()) return status;

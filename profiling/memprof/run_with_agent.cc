@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -16,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -30,6 +30,7 @@
 #include "footprint/base/machine/monotonic_time.h"
 #include "footprint/base/text/exec_strings.h"
 #include "footprint/profiling/memprof/embedded_agent.h"
+#include "footprint/profiling/memprof/kept_records.h"
 #include "footprint/profiling/records/process_record.h"
 #include "footprint/profiling/records/running_images.h"
 #include "footprint/profiling/records/stack_tallies_record.h"
@@ -418,14 +419,27 @@ void FindUnseen(int64_t known_bytes, AgentRunEnd* end) {
   }
 }
 
-// Returns when the process has ended, a signal came, or the interval is over.
-void WaitForLook(const FileDescriptor& process) {
-  pollfd watched = {process.get(), POLLIN, 0};
-  poll(&watched, 1, kLookIntervalMs);
+// Returns the images whose records are whole, in the order of their begin.
+// Those that began just before the folder was removed may lack files.
+std::vector<MeasuredProcess> ReadKept(const KeptRecords& kept,
+                                      const std::string& folder) {
+  std::vector<MeasuredProcess> processes;
+  kept.ForEachImage([&] {
+    absl::StatusOr<std::vector<MeasuredProcess>> image = ReadRecords(folder);
+    if (!image.ok()) return;
+    std::move(image->begin(), image->end(), std::back_inserter(processes));
+  });
+  std::stable_sort(processes.begin(), processes.end(),
+                   [](const MeasuredProcess& a, const MeasuredProcess& b) {
+                     return a.figures.begin_time_ns() <
+                            b.figures.begin_time_ns();
+                   });
+  return processes;
 }
 
-absl::Status Wait(pid_t process, MachineWatch* watch, AgentRunEnd* end) {
-  // If the kernel has no pidfd, poll ignores it.
+absl::Status Wait(pid_t process, MachineWatch* watch, KeptRecords* kept,
+                  AgentRunEnd* end) {
+  // It is not open if the kernel has no pidfd.
   const FileDescriptor watched(
       static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
   int status = 0;
@@ -438,7 +452,7 @@ absl::Status Wait(pid_t process, MachineWatch* watch, AgentRunEnd* end) {
           absl::StrCat("cannot wait for the program: ", std::strerror(errno)));
     }
     watch->Look();
-    WaitForLook(watched);
+    kept->Wait(kLookIntervalMs, watched);
   }
   if (WIFSIGNALED(status)) {
     end->signal_number = WTERMSIG(status);
@@ -489,6 +503,7 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   absl::Status status = folder.Create(run);
   if (!status.ok()) return status;
   absl::StatusOr<GraphicsWatch> graphics = GraphicsWatch::Open();
+  KeptRecords kept(folder.path());
   const int64_t begin_ns = MonotonicTimeNs();
   SignalsForProgram signals;
   absl::StatusOr<pid_t> process = Start(run, folder, signals);
@@ -499,19 +514,19 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   end.begin_unix_time_ns = absl::GetCurrentTimeNanos();
   MachineWatch watch(*process, run, folder, std::move(graphics));
   if (run.on_begin != nullptr) run.on_begin(folder.path());
-  status = Wait(*process, &watch, &end);
+  status = Wait(*process, &watch, &kept, &end);
   end.wall_time_ns = MonotonicTimeNs() - begin_ns;
   if (run.on_end != nullptr) run.on_end();
   if (!status.ok()) return status;
   watch.StoreIn(&end);
-  absl::StatusOr<std::vector<MeasuredProcess>> processes =
-      ReadRecords(folder.path());
-  if (processes.ok()) {
-    end.processes = *std::move(processes);
-  } else if (access(folder.path().c_str(), F_OK) != 0) {
+  if (kept.IsFolderRemoved()) {
     end.removed_folder = folder.path();
+    end.processes = ReadKept(kept, folder.path());
   } else {
-    return processes.status();
+    absl::StatusOr<std::vector<MeasuredProcess>> processes =
+        ReadRecords(folder.path());
+    if (!processes.ok()) return processes.status();
+    end.processes = *std::move(processes);
   }
   FindUnrecorded(*process, run, watch.processes(), &end);
   if (run.children_are_recorded) {

@@ -87,8 +87,8 @@ struct AgentRunEnd {
   std::vector<GraphicsUse> graphics_uses;
   // Why graphics memory is unknown in whole or in part; empty if it is known.
   std::string graphics_note;
-  // The folder of the records, if the program removed it; no process has a
-  // record then. Empty otherwise.
+  // The folder of the records, if the program removed it: what began before
+  // may have a record, what began later has none. Empty otherwise.
   std::string removed_folder;
   std::vector<MeasuredProcess> processes;
   // The names of programs that ran without the agent, by process: of all

@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/read_write.h"
@@ -92,6 +93,12 @@ absl::StatusOr<MeasuredCell> MeasureCell(
     end = RunWithAgent(agent_run);
   }
   if (!end.ok()) return end.status();
+  if (!end->removed_folder.empty()) {
+    return absl::InternalError(absl::StrCat(
+        "the program removed ", end->removed_folder,
+        ", where its records were; set TMPDIR to a folder that it leaves "
+        "alone"));
+  }
   MeasuredCell cell;
   cell.profile = MemoryProfileReport(MakeMeasuredRun(agent_run, *end));
   cell.output = ReadTail(output.get());
