@@ -24,9 +24,8 @@ std::vector<std::string> SplitAtCommas(absl::string_view text) {
       parts.emplace_back();
       continue;
     }
-    const bool is_escape =
-        text[i] == '\\' && i + 1 < text.size() &&
-        (text[i + 1] == ',' || text[i + 1] == '\\');
+    const bool is_escape = text[i] == '\\' && i + 1 < text.size() &&
+                           (text[i + 1] == ',' || text[i + 1] == '\\');
     if (is_escape) ++i;
     parts.back() += text[i];
   }

@@ -10,8 +10,9 @@
 //
 // A property is KEY=VALUE; commas separate properties, and spaces around keys
 // and values do not count. A value may have a comma, written "\,", and a
-// backslash before a comma or a backslash is written "\\". A property that nobody took is an error, with the
-// nearest name that was asked for, so that a misspelt key is not lost.
+// backslash before a comma or a backslash is written "\\". A property that
+// nobody took is an error, with the nearest name that was asked for, so that a
+// misspelt key is not lost.
 //
 // Copies the text; thread-compatible. Memory: the text, and some words for each
 // property.

@@ -53,7 +53,8 @@ TEST(TrainerSettingsTest, MakesEachSchedule) {
 TEST(TrainerSettingsTest, SetsMemoryAndLimits) {
   const auto settings = ParseTrainerSettings(
       "optimizer=sgd, learning_rate=0.5, budget=24 MB, micro_batches=4, "
-      "swap_folder=/tmp/a\\,b, clip_norm=2, clip_value=3, seed=9, atomic_steps=true, "
+      "swap_folder=/tmp/a\\,b, clip_norm=2, clip_value=3, seed=9, "
+      "atomic_steps=true, "
       "threads=3");
   ASSERT_THAT(settings, IsOk());
   EXPECT_EQ(settings->mode, NetworkMode::kTraining);

@@ -176,9 +176,9 @@ TEST(ParameterMapTest, TheScaleOfAnRmsNormalizationIsItsWeight) {
   const auto plan = PlanExecution(network, NetworkMode::kInference, {});
   ASSERT_THAT(plan, IsOk());
   const auto parameters = *Parameters::Create(*plan, 1);
-  EXPECT_THAT(LoadParameters(Write("rms.safetensors",
-                                   {{"norm.weight", {3}, {1, 2, -3}}}),
-                             PyTorchMap(*plan), parameters.get()),
+  EXPECT_THAT(LoadParameters(
+                  Write("rms.safetensors", {{"norm.weight", {3}, {1, 2, -3}}}),
+                  PyTorchMap(*plan), parameters.get()),
               IsOk());
   EXPECT_THAT(*parameters->Find("norm.scale"), ElementsAre(1, 2, -3));
 }
