@@ -3,10 +3,10 @@
 //
 //   absl::StatusOr<std::string> text = ReadKernelFile("/proc/self/maps");
 //
-// Thread-safe. The returned text is a copy. Memory: the text, and 64 KiB on the
-// stack. Returns the errors of FileError with the path: kNotFound for a process
-// that has ended, kUnavailable if it ends between the opening and the reading
-// of its file.
+// Thread-safe. The returned text is a copy. Memory: the text, and 64 KiB of the
+// heap while it reads; less than 1 KiB of the stack. Returns the errors of
+// FileError with the path: kNotFound for a process that has ended, kUnavailable
+// if it ends between the opening and the reading of its file.
 
 #ifndef FOOTPRINT_BASE_MACHINE_KERNEL_FILE_H_
 #define FOOTPRINT_BASE_MACHINE_KERNEL_FILE_H_

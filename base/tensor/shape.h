@@ -47,7 +47,8 @@ class Shape {
   int64_t elements() const { return rows() * columns(); }
 
   // Columns and rows of the tensor as a matrix: columns along the last axis,
-  // rows along all others.
+  // rows along all others. If an extent is 0, there may be more rows than can
+  // be counted, for which rows() returns 2^63 - 1.
   int64_t columns() const { return rank() == 0 ? 1 : extent(-1); }
   int64_t rows() const;
 

@@ -68,8 +68,7 @@ void ActivateVector(Activation activation, int64_t count, float* output,
 void ActivatePanels(Activation activation, int64_t rows, int64_t panels,
                     const PanelOutput& output);
 
-// Converts numbers to floats. This is exact for finite numbers, since each is a
-// float.
+// Exact: each number is a float. Infinities and NaN stay so.
 void WidenToFloat(DType type, const void* source, int64_t count,
                   float* destination);
 
