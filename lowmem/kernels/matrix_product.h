@@ -68,7 +68,8 @@ void ActivateVector(Activation activation, int64_t count, float* output,
 void ActivatePanels(Activation activation, int64_t rows, int64_t panels,
                     const PanelOutput& output);
 
-// Exact: each number is a float. Infinities and NaN stay so.
+// Converts numbers to floats. This is exact, since each number is a float.
+// Infinities stay infinities, and NaN stays NaN.
 void WidenToFloat(DType type, const void* source, int64_t count,
                   float* destination);
 

@@ -57,9 +57,9 @@ class RunMemory {
 
   // Returns the budget or, if it was chosen automatically, at most the free
   // memory without the `beside_bytes` that the run needs besides its plan.
-  // ResourceExhausted if it does not fit, or if that memory is below
-  // `least_bytes`. All budgets, also the one that an error advises, are those
-  // of the plan alone.
+  // Returns ResourceExhausted if it does not fit, or if that memory is below
+  // `least_bytes`. All budgets are those of the plan alone, also the one that
+  // an error advises.
   absl::StatusOr<int64_t> LimitBudget(int64_t budget_bytes, int64_t least_bytes,
                                       bool is_chosen,
                                       int64_t beside_bytes = 0) const;

@@ -21,8 +21,8 @@
 //   micro_batches   parts of a batch: 1
 //   threads         for products and convolutions: 1; the results do not
 //                   depend on them
-//   swap_folder     the folder of a file for what the budget leaves no room
-//                   for; a comma in its path is written "\,"
+//   swap_folder     the folder of a file for tensors beyond the budget; a
+//                   comma in its path is written "\,"
 //   clip_norm, clip_value  limits of gradients
 //   atomic_steps    true: a step that fails changes no weight; false
 //
