@@ -76,6 +76,8 @@ def _fetch(repository_ctx):
             ", ".join(found),
             folder,
         ))
+    if repository_ctx.execute(["test", "-L", "release/" + folder]).return_code == 0:
+        fail("%s: %s is a link: take the archive as the release made it" % (repository_ctx.attr.urls[0], folder))
     return "release/" + folder
 
 def _check_program(repository_ctx, name, path):

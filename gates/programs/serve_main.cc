@@ -549,7 +549,7 @@ absl::StatusOr<std::string> FindStore(const CommandFlags& flags) {
   std::error_code error;
   const std::filesystem::path absolute =
       std::filesystem::absolute(PathOfCaller(path), error);
-  if (!path.empty() && !error) return absolute.lexically_normal().string();
+  if (!path.empty() && !error) return absolute.string();
   return absl::InvalidArgumentError(
       absl::StrCat("--store=", path, " names no folder"));
 }

@@ -181,6 +181,7 @@ done
 grep -q '^{"event":"verdict","trial":{.*"decision":".*"state":"decided"' received ||
   fail "the webhook was not told: $(cat receiver_log log)"
 grep '" 401 ' receiver_log && fail "a signature is wrong"
+grep 'webhook http' log && fail "a delivery failed"
 kill $server $receiver
 trap - EXIT
 wait $server || fail "serve ended with $?"

@@ -29,7 +29,8 @@ bool EndsWithLine(int descriptor) {
 }
 
 // Gives an empty log that root made, for instance by `serve token add`, to the
-// folder's owner, who may run the server. Returns false and sets errno if that
+// folder's owner, who may run the server. A file that has another name, too, is
+// not the log's alone and stays root's. Returns false and sets errno if that
 // fails.
 bool GiveToOwnerOfFolder(const std::string& path, int descriptor) {
   struct stat about = {};
@@ -41,7 +42,7 @@ bool GiveToOwnerOfFolder(const std::string& path, int descriptor) {
       stat(folder_path.c_str(), &folder) != 0) {
     return false;
   }
-  return about.st_size > 0 || !S_ISREG(about.st_mode) ||
+  return about.st_size > 0 || !S_ISREG(about.st_mode) || about.st_nlink != 1 ||
          about.st_uid == folder.st_uid ||
          fchown(descriptor, folder.st_uid, folder.st_gid) == 0;
 }
@@ -63,8 +64,11 @@ absl::Status AppendToAuditLog(const std::string& path, int64_t now_unix_seconds,
   // Names and labels that are not UTF-8 are written with replacements.
   const std::string text = line.dump(
       -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  // A link that the folder's owner made could name any file, and root's entry
+  // would create it.
   const FileDescriptor file(
-      open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, kOwnerOnly));
+      open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+           kOwnerOnly));
   if (!file.is_open()) return FileError(errno, path, "cannot be opened");
   // While another thread or process appends, the file may end in a part of its
   // entry, which looks like one that was cut off. So they take turns.

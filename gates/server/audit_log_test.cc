@@ -63,6 +63,15 @@ TEST(AuditLogTest, AFullDiskIsAnError) {
               StatusIs(absl::StatusCode::kNotFound));
 }
 
+TEST(AuditLogTest, ALinkIsRefused) {
+  const std::string target = TestPath("target_of_a_link");
+  const std::string path = TestPath("link.jsonl");
+  ASSERT_EQ(symlink(target.c_str(), path.c_str()), 0);
+  EXPECT_THAT(AppendToAuditLog(path, 0, {"a", "submit", {}}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_NE(access(target.c_str(), F_OK), 0);
+}
+
 TEST(AuditLogTest, ThreadsWriteWholeLines) {
   const std::string path = TestPath("threads.jsonl");
   std::vector<std::thread> threads;

@@ -12,8 +12,8 @@
 
 namespace footprint {
 
-// Any number of seconds has a text; a year beyond 9999 has more than four
-// digits.
+// Returns a text for any number of seconds. A year beyond 9999 has more than
+// four digits.
 std::string FormatUtcTime(int64_t unix_seconds);
 
 }  // namespace footprint

@@ -339,7 +339,8 @@ ApiResponse ValidationApi::EndUpload(const ApiRequest& request,
   const absl::StatusOr<bool> is_new = FindKey(request, &*trial);
   if (!is_new.ok()) return ErrorResponse(is_new.status());
   absl::Status status = RecordSubmission(request, *grant, *trial);
-  if (status.ok()) status = upload.Finish();
+  // The bundle of a known trial may be evicted; no row would tell of it again.
+  if (status.ok() && *is_new) status = upload.Finish();
   return status.ok() ? Submit(*trial) : ErrorResponse(status);
 }
 

@@ -101,6 +101,10 @@ absl::Status ServeUntilSignalled(
   api_options.backups_folder = options.store_folder + "/backups";
   api_options.audit_log_path = MakeAuditLogPath(options.store_folder);
   ValidationApi api(store->get(), &queue, &tokens, api_options);
+  // Before the webhook, since it has the process ignore SIGPIPE.
+  const absl::StatusOr<std::unique_ptr<HttpServer>> http =
+      HttpServer::Start(&api, options.http);
+  if (!http.ok()) return http.status();
   const WebhookOptions webhook_options = MakeWebhook(options, &api);
   VerdictWebhook webhook(store->get(), webhook_options);
   if (!options.webhook_url.empty()) {
@@ -110,9 +114,6 @@ absl::Status ServeUntilSignalled(
     // A later webhook is not told of verdicts of a time without one.
     unlink(webhook_options.position_path.c_str());
   }
-  const absl::StatusOr<std::unique_ptr<HttpServer>> http =
-      HttpServer::Start(&api, options.http);
-  if (!http.ok()) return http.status();
   queue.Start();
   is_ready((*http)->port());
   AwaitSignal();

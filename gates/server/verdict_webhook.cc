@@ -37,12 +37,19 @@ bool IsGraphic(absl::string_view text) {
                      [](char each) { return each > ' ' && each < 0x7f; });
 }
 
+// Returns whether the HTTP client takes the address for what it says. It has
+// no names of users, and no network interfaces ("%eth0").
+bool IsPlain(absl::string_view address) {
+  return address.find_first_of("?#@%") == absl::string_view::npos;
+}
+
 }  // namespace
 
 absl::Status CheckWebhook(const std::string& url, absl::string_view key) {
   if ((!absl::StartsWith(url, "http://") &&
        !absl::StartsWith(url, "https://")) ||
-      !IsGraphic(url)) {
+      !IsGraphic(url) ||
+      !IsPlain(absl::string_view(url).substr(0, SizeOfAddress(url)))) {
     return absl::InvalidArgumentError(absl::StrCat(
         "'", url, "' is no address of a webhook; want http://HOST:PORT/PATH"));
   }
@@ -90,9 +97,9 @@ absl::Status VerdictWebhook::ReadPosition() {
         "the next verdict"));
   }
   if (parts[1] != options_.url) return KeepPosition();
-  // An older backup of the database may have fewer verdicts.
   position_ = std::min(kept, *last);
-  return absl::OkStatus();
+  // A backup of the database that was restored may have fewer verdicts.
+  return kept > *last ? KeepPosition() : absl::OkStatus();
 }
 
 absl::Status VerdictWebhook::KeepPosition() const {
@@ -105,11 +112,16 @@ void VerdictWebhook::Work() {
   while (!IsStopping()) {
     const absl::StatusOr<absl::optional<StoredTrial>> next =
         store_->FindDecidedAfter(position_);
-    if (!next.ok() || !next->has_value()) {
+    if (!next.ok()) {
+      Report(next.status().message());
+      Pause(options_.most_pause);
+      continue;
+    }
+    if (!next->has_value()) {
       Pause(kPollTime);
       continue;
     }
-    if (!Deliver(**next)) return;
+    if (!Deliver(**next)) continue;
     position_ = (*next)->decided_order;
     const absl::Status kept = KeepPosition();
     if (!kept.ok()) Report(kept.message());
@@ -119,10 +131,13 @@ void VerdictWebhook::Work() {
 bool VerdictWebhook::Deliver(const StoredTrial& trial) {
   const absl::StatusOr<std::string> written = options_.write_trial(trial.key);
   if (!written.ok()) {
-    // It was removed meanwhile, or is damaged, which the server says elsewhere.
-    Report(absl::StrCat("trial ", trial.key,
-                        " is not sent: ", written.status().message()));
-    return true;
+    // A trial that was removed meanwhile, or that is damaged, stays so.
+    const bool is_lost = absl::IsNotFound(written.status()) ||
+                         absl::IsDataLoss(written.status());
+    Report(absl::StrCat("trial ", trial.key, " is not sent",
+                        is_lost ? ": " : " yet: ", written.status().message()));
+    if (!is_lost) Pause(options_.most_pause);
+    return is_lost;
   }
   const std::string body =
       absl::StrCat("{\"event\":\"verdict\",\"trial\":", *written, "}\n");
@@ -170,13 +185,15 @@ VerdictWebhook::Answer VerdictWebhook::Send(const std::string& body,
     if (is_stopping_) return Answer::kNone;
     end_request_ = [&client] { client.stop(); };
   }
-  const httplib::Error error = client.send(request).error();
+  const httplib::Result result = client.send(request);
   {
     MutexLock lock(&mutex_);
     end_request_ = nullptr;
   }
+  // The handler is not called for 204, which has no content.
+  if (status == 0 && result) status = result->status;
   if (status == 0) {
-    *reason = absl::StrCat("no answer: ", httplib::to_string(error));
+    *reason = absl::StrCat("no answer: ", httplib::to_string(result.error()));
     return Answer::kNone;
   }
   *reason = absl::StrCat("answer ", status);

@@ -78,8 +78,9 @@ class VerdictWebhook {
   // file of the position has something else, and else FileError's and the
   // store's.
   absl::Status Start();
-  // Ends a request that runs, and the thread. The verdict is sent again after
-  // the next start.
+  // Ends the thread, and the request that it has sent. Waits at most 10 s for
+  // a connection that is being made, and for the name of its host as long as
+  // the system looks for it. The verdict is sent again after the next start.
   void Stop();
 
  private:
@@ -89,7 +90,7 @@ class VerdictWebhook {
   absl::Status KeepPosition() const;
   void Work();
   // Sends the verdict until it is taken or given up. Returns false if the
-  // object stops before that.
+  // object stops before that, or if the verdict cannot be read now.
   bool Deliver(const StoredTrial& trial);
   // Sends it once. Sets `reason` to what went wrong.
   Answer Send(const std::string& body, std::string* reason);

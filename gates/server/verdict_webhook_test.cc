@@ -137,9 +137,15 @@ class VerdictWebhookTest : public testing::Test {
     options.key = kKey;
     options.position_path = TestPath(name_ + ".position");
     options.first_pause = absl::Milliseconds(1);
+    options.most_pause = absl::Milliseconds(10);
     options.write_trial =
-        [](const std::string& key) -> absl::StatusOr<std::string> {
+        [was_busy = false](
+            const std::string& key) mutable -> absl::StatusOr<std::string> {
       if (key == "damaged") return absl::DataLossError("its seal is broken");
+      if (key == "busy" && !was_busy) {
+        was_busy = true;
+        return absl::ResourceExhaustedError("no memory");
+      }
       return absl::StrCat("{\"id\":\"", key, "\"}");
     };
     options.report = [this](absl::string_view line) {
@@ -191,6 +197,27 @@ TEST_F(VerdictWebhookTest, AFailureIsTriedUntilItSucceeds) {
                                       BodyOf("a"), BodyOf("a"), BodyOf("a"),
                                       BodyOf("a"), BodyOf("a"), BodyOf("b")}));
   EXPECT_THAT(reports(), HasSubstr("answer 503; trial a is sent again in 2ms"));
+}
+
+TEST_F(VerdictWebhookTest, AnAnswerWithoutContentIsTaken) {
+  Receiver receiver({204, 201, 202});
+  const auto webhook = StartWebhook(receiver.url());
+  Decide("a");
+  Decide("b");
+  Decide("c");
+  Decide("d");
+  EXPECT_THAT(receiver.Await(4),
+              ElementsAre(BodyOf("a"), BodyOf("b"), BodyOf("c"), BodyOf("d")));
+  EXPECT_EQ(reports(), "");
+}
+
+TEST_F(VerdictWebhookTest, AVerdictThatCannotBeReadYetIsSentLater) {
+  Receiver receiver;
+  const auto webhook = StartWebhook(receiver.url());
+  Decide("busy");
+  Decide("b");
+  EXPECT_THAT(receiver.Await(2), ElementsAre(BodyOf("busy"), BodyOf("b")));
+  EXPECT_THAT(reports(), HasSubstr("trial busy is not sent yet: no memory"));
 }
 
 TEST_F(VerdictWebhookTest, ARefusedVerdictIsGivenUpAndTheNextFollows) {
@@ -284,7 +311,11 @@ TEST_F(VerdictWebhookTest, AFaultyPositionIsAnError) {
   Receiver receiver;
   WriteTestFile(name_ + ".position",
                 absl::StrCat("1000 ", receiver.url(), "\n"));
-  const auto webhook = StartWebhook(receiver.url());
+  auto webhook = StartWebhook(receiver.url());
+  webhook->Stop();
+  EXPECT_EQ(ReadTestFile(TestPath(name_ + ".position")),
+            absl::StrCat("0 ", receiver.url(), "\n"));
+  webhook = StartWebhook(receiver.url());
   Decide("a");
   EXPECT_THAT(receiver.Await(1), ElementsAre(BodyOf("a")));
 }
@@ -296,7 +327,8 @@ TEST_F(VerdictWebhookTest, WrongAddressesAndKeysAreRefused) {
        {"", "ci:80/hook", "ftp://ci/hook", "http://", "http:///hook",
         "http://ci:x/hook", "http://ci:99999/", "http://ci/a b",
         "http://ci/a\r\nX: y", "http://user:word@ci/hook",
-        "http://ci/\xc3\xa4"}) {
+        "http://user@ci/hook", "http://ci?x", "http://ci#x/hook",
+        "http://[fe80::1%eth0]/hook", "http://ci/\xc3\xa4"}) {
     EXPECT_THAT(CheckWebhook(url, kKey),
                 StatusIs(absl::StatusCode::kInvalidArgument))
         << url;

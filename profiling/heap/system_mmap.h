@@ -19,13 +19,14 @@
 
 namespace footprint::profiling_internal {
 
-// syscall() reads its arguments as longs. A literal 0 for the offset would be
-// an int on the stack, whose upper half is undefined, so it has a type here.
+// syscall() reads its arguments as longs. The upper half of an int, such as a
+// literal 0 for the offset, would be undefined.
 inline void* SystemMmap(void* address, size_t size_bytes, int protection,
                         int flags, int file, off_t offset_bytes) {
   static_assert(sizeof(off_t) == sizeof(long), "syscall() reads longs");
-  return reinterpret_cast<void*>(syscall(
-      SYS_mmap, address, size_bytes, protection, flags, file, offset_bytes));
+  return reinterpret_cast<void*>(
+      syscall(SYS_mmap, address, size_bytes, static_cast<long>(protection),
+              static_cast<long>(flags), static_cast<long>(file), offset_bytes));
 }
 
 }  // namespace footprint::profiling_internal

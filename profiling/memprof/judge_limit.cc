@@ -19,6 +19,7 @@ constexpr int kCannotBeJudged = 3;
 
 bool IsAllCounted(const MeasuredRun& run) {
   return !run.images().empty() && run.unrecorded_process_count() == 0 &&
+         !run.has_lost_records() &&
          std::all_of(run.images().begin(), run.images().end(),
                      [](const MeasuredImage& image) {
                        return IsCounted(image) && image.lost_child_count() == 0;

@@ -56,6 +56,9 @@ TEST(JudgeLimitTest, WhatWasNotCountedIsNotAccepted) {
   EXPECT_THAT(JudgeLimit(run, kMiB).text,
               HasSubstr("not everything was counted"));
   run = RunWithPeaks({kMiB});
+  run.set_has_lost_records(true);
+  EXPECT_EQ(JudgeLimit(run, kMiB).exit_status, 3);
+  run = RunWithPeaks({kMiB});
   run.mutable_images(0)->set_lost_child_count(1);
   EXPECT_EQ(JudgeLimit(run, kMiB).exit_status, 3);
   run = RunWithPeaks({kMiB});

@@ -59,6 +59,7 @@ MeasuredRun MakeMeasuredRun(const AgentRun& agent_run, const AgentRunEnd& end) {
   }
   run.set_exit_status(end.exit_status);
   run.set_signal_number(end.signal_number);
+  run.set_has_lost_records(!end.removed_folder.empty());
   run.set_begin_unix_time_ns(end.begin_unix_time_ns);
   run.set_wall_time_ns(end.wall_time_ns);
   run.set_user_time_ns(end.user_time_ns);

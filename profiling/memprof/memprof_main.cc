@@ -302,14 +302,14 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
     std::cerr << "memprof: " << unmeasured.message() << "\n";
     return program_status;
   }
+  status = WriteOutputs(run, options);
+  if (!status.ok()) return status;
   if (!end->removed_folder.empty() && !run.images().empty()) {
     const std::string text = RemovedFolderText(*end);
     // What is not measured may be above the limit.
     if (options.limit_bytes.has_value()) return absl::InternalError(text);
     std::cerr << "memprof: " << text << "\n";
   }
-  status = WriteOutputs(run, options);
-  if (!status.ok()) return status;
   if (options.limit_bytes.has_value()) return Judge(run, *options.limit_bytes);
   if (run.signal_number() == SIGINT) EndByInterrupt();
   return program_status;

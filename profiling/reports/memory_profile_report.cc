@@ -292,6 +292,13 @@ bool Fails(const MeasuredRun& run, ProducerFailure* failure) {
     failure->set_detail("the agent was not loaded, so nothing was measured");
     return true;
   }
+  if (run.has_lost_records()) {
+    failure->set_detail(
+        "the program removed the folder of its records, so processes that "
+        "began later were not measured; set TMPDIR to a folder that it leaves "
+        "alone");
+    return true;
+  }
   if (run.unrecorded_process_count() > 0) {
     failure->set_detail(absl::StrCat(
         "no record was left by ", run.unrecorded_process_count(),

@@ -97,6 +97,16 @@ TEST(MemoryProfileReportTest, AProcessWithoutARecordFails) {
   EXPECT_TRUE(profile.benchmarks().empty());
 }
 
+TEST(MemoryProfileReportTest, ARunThatRemovedItsRecordsFails) {
+  MeasuredRun run = MakeRun({"sh"});
+  AddImage(1, 5000, &run);
+  run.set_has_lost_records(true);
+  const MemoryProfile profile = MemoryProfileReport(run);
+  EXPECT_EQ(profile.failure().kind(), ProducerFailure::WROTE_NO_PROFILE);
+  EXPECT_THAT(profile.failure().detail(), HasSubstr("removed the folder"));
+  EXPECT_TRUE(profile.benchmarks().empty());
+}
+
 // The phase makes gates ask for a threshold of the rest.
 TEST(MemoryProfileReportTest, AHeapThatTellsTooLittleHasTheRestAsAPhase) {
   MeasuredRun run = MakeRun({"node"});

@@ -89,6 +89,14 @@ void WarnOfUnrecorded(const MeasuredRun& run, Report* report) {
        report);
 }
 
+void WarnOfLostRecords(const MeasuredRun& run, Report* report) {
+  if (!run.has_lost_records()) return;
+  Warn(
+      "the program removed the folder of its records, so processes that began "
+      "later are in no figure",
+      report);
+}
+
 }  // namespace
 
 void AddRunWarnings(const MeasuredRun& run, const MeasuredImage& image,
@@ -96,6 +104,7 @@ void AddRunWarnings(const MeasuredRun& run, const MeasuredImage& image,
   WarnOfEnd(run, report);
   for (const MeasuredImage& each : run.images()) WarnOfProcess(each, report);
   WarnOfUnrecorded(run, report);
+  WarnOfLostRecords(run, report);
   WarnOfContainer(run.container_needs(), report);
   if (run.sampling_interval_bytes() >= 0 && !image.has_sites()) {
     Warn(

@@ -5,18 +5,22 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace footprint::profiling_internal {
 namespace {
 
+constexpr int kHigh = 1000;
+
 // Returns -1 if no number above the descriptor's is free.
 int DuplicateHigh(int descriptor) {
-  const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, 1000);
+  const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, kHigh);
   rlimit limit;
   if (high >= 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0) return high;
-  for (rlim_t end = limit.rlim_cur; end > static_cast<rlim_t>(descriptor) + 1;
-       --end) {
-    const int number =
-        fcntl(descriptor, F_DUPFD_CLOEXEC, static_cast<int>(end - 1));
+  // From kHigh up there is no number, so those below are tried from above.
+  for (int end = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, kHigh));
+       end > descriptor + 1; --end) {
+    const int number = fcntl(descriptor, F_DUPFD_CLOEXEC, end - 1);
     // EMFILE says that no number from there up is free, EINVAL that it is
     // beyond the limit, which another thread may have lowered.
     if (number >= 0 || (errno != EMFILE && errno != EINVAL)) return number;
