@@ -6,6 +6,7 @@
 #include <elfutils/libdwfl.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -21,7 +22,16 @@ struct Free {
   void operator()(void* block) const { std::free(block); }
 };
 using Text = std::unique_ptr<char, Free>;
-using Scopes = std::unique_ptr<Dwarf_Die[], Free>;
+
+// A function's debug information deeper than this is damaged.
+constexpr int kMostDepth = 200;
+
+// Addresses of the code of a function that was not inlined.
+struct FunctionCode {
+  Dwarf_Addr begin = 0;
+  Dwarf_Addr end = 0;
+  Dwarf_Die function;
+};
 
 std::string Demangled(const char* name) {
   if (name == nullptr) return "";
@@ -74,6 +84,46 @@ std::string CallFile(Dwarf_Die* unit, Dwarf_Die* inlined) {
   return path == nullptr ? "" : path;
 }
 
+void AddCode(Dwarf_Die* function, std::vector<FunctionCode>* code) {
+  Dwarf_Addr base = 0;
+  FunctionCode range;
+  range.function = *function;
+  ptrdiff_t next = 0;
+  while ((next = dwarf_ranges(function, next, &base, &range.begin,
+                              &range.end)) > 0) {
+    code->push_back(range);
+  }
+}
+
+// Adds the functions of a unit. dwarf_getscopes would find none in a namespace,
+// where clang has them.
+void AddFunctions(Dwarf_Die* parent, int depth,
+                  std::vector<FunctionCode>* code) {
+  Dwarf_Die child;
+  if (depth == kMostDepth || dwarf_child(parent, &child) != 0) return;
+  do {
+    if (dwarf_tag(&child) == DW_TAG_subprogram) AddCode(&child, code);
+    AddFunctions(&child, depth + 1, code);
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+// Adds the inlined calls that hold the address, the innermost first.
+void AddInlinedCalls(Dwarf_Die* parent, Dwarf_Addr address, int depth,
+                     std::vector<Dwarf_Die>* calls) {
+  Dwarf_Die child;
+  if (depth == kMostDepth || dwarf_child(parent, &child) != 0) return;
+  do {
+    const int tag = dwarf_tag(&child);
+    const bool is_inlined = tag == DW_TAG_inlined_subroutine;
+    if ((is_inlined || tag == DW_TAG_lexical_block) &&
+        dwarf_haspc(&child, address) == 1) {
+      AddInlinedCalls(&child, address, depth + 1, calls);
+      if (is_inlined) calls->push_back(child);
+      return;
+    }
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
 }  // namespace
 
 class Symbolizer::OpenObject {
@@ -115,7 +165,7 @@ class Symbolizer::OpenObject {
   }
 
  private:
-  std::vector<SourceFrame> Look(uint64_t address) const {
+  std::vector<SourceFrame> Look(uint64_t address) {
     if (module_ == nullptr) return {};
     std::vector<SourceFrame> frames = FramesByLines(address);
     if (!frames.empty()) return frames;
@@ -127,33 +177,45 @@ class Symbolizer::OpenObject {
   }
 
   // Returns inlined functions first, then the function that contains them.
-  std::vector<SourceFrame> FramesByLines(uint64_t address) const {
+  std::vector<SourceFrame> FramesByLines(uint64_t address) {
     Dwarf_Addr bias = 0;
     Dwarf_Die* const unit = dwfl_module_addrdie(module_, address, &bias);
     if (unit == nullptr) return {};
-    // The scopes of the address are those where an inlined function was
-    // written; the scopes of the innermost entry are those where it was
-    // inlined.
-    Dwarf_Die* found = nullptr;
-    if (dwarf_getscopes(unit, address - bias, &found) <= 0) return {};
-    const Scopes innermost(found);
-    found = nullptr;
-    const int count = dwarf_getscopes_die(innermost.get(), &found);
-    const Scopes scopes(found);
+    Dwarf_Die* const function = FindFunction(unit, address - bias);
+    if (function == nullptr) return {};
+    std::vector<Dwarf_Die> calls;
+    AddInlinedCalls(function, address - bias, /*depth=*/0, &calls);
     std::pair<std::string, int> place = FindPlace(address);
     std::vector<SourceFrame> frames;
-    for (int i = 0; i < count; ++i) {
-      const int tag = dwarf_tag(&scopes[i]);
-      if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) {
-        continue;
-      }
-      frames.push_back({FunctionName(&scopes[i]), place.first, place.second,
-                        tag == DW_TAG_inlined_subroutine});
-      if (tag == DW_TAG_subprogram) break;
-      place = {CallFile(unit, &scopes[i]), Number(&scopes[i], DW_AT_call_line)};
+    for (Dwarf_Die& call : calls) {
+      frames.push_back({FunctionName(&call), place.first, place.second,
+                        /*is_inlined=*/true});
+      place = {CallFile(unit, &call), Number(&call, DW_AT_call_line)};
     }
-    if (!frames.empty()) NameOutermost(address, &frames.back());
+    frames.push_back({FunctionName(function), place.first, place.second,
+                      /*is_inlined=*/false});
+    NameOutermost(address, &frames.back());
     return frames;
+  }
+
+  // Returns null if no function of the unit has this address.
+  Dwarf_Die* FindFunction(Dwarf_Die* unit, Dwarf_Addr address) {
+    const auto [entry, is_new] = functions_.try_emplace(dwarf_dieoffset(unit));
+    std::vector<FunctionCode>& code = entry->second;
+    if (is_new) {
+      AddFunctions(unit, /*depth=*/0, &code);
+      std::sort(code.begin(), code.end(),
+                [](const FunctionCode& a, const FunctionCode& b) {
+                  return a.begin < b.begin;
+                });
+    }
+    const auto after =
+        std::upper_bound(code.begin(), code.end(), address,
+                         [](Dwarf_Addr wanted, const FunctionCode& each) {
+                           return wanted < each.begin;
+                         });
+    if (after == code.begin() || address >= (after - 1)->end) return nullptr;
+    return &(after - 1)->function;
   }
 
   // Uses the symbol's name if there is one, because debug information has a
@@ -176,6 +238,8 @@ class Symbolizer::OpenObject {
   Dwfl_Module* module_ = nullptr;
   Information information_ = Information::kNone;
   std::map<uint64_t, std::vector<SourceFrame>> frames_;
+  // The functions of each unit that was looked at, in the order of addresses.
+  std::map<Dwarf_Off, std::vector<FunctionCode>> functions_;
 };
 
 Symbolizer::Symbolizer() = default;
