@@ -26,11 +26,12 @@ using Text = std::unique_ptr<char, Free>;
 // A function's debug information deeper than this is damaged.
 constexpr int kMostDepth = 200;
 
-// Addresses of the code of a function that was not inlined.
-struct FunctionCode {
+// Addresses of the code of an entry: a unit, or a function that was not
+// inlined.
+struct CodeRange {
   Dwarf_Addr begin = 0;
   Dwarf_Addr end = 0;
-  Dwarf_Die function;
+  Dwarf_Die entry;
 };
 
 std::string Demangled(const char* name) {
@@ -84,26 +85,43 @@ std::string CallFile(Dwarf_Die* unit, Dwarf_Die* inlined) {
   return path == nullptr ? "" : path;
 }
 
-void AddCode(Dwarf_Die* function, std::vector<FunctionCode>* code) {
+void AddRanges(Dwarf_Die* entry, std::vector<CodeRange>* ranges) {
   Dwarf_Addr base = 0;
-  FunctionCode range;
-  range.function = *function;
+  CodeRange range;
+  range.entry = *entry;
   ptrdiff_t next = 0;
-  while ((next = dwarf_ranges(function, next, &base, &range.begin,
-                              &range.end)) > 0) {
-    code->push_back(range);
+  while ((next = dwarf_ranges(entry, next, &base, &range.begin, &range.end)) >
+         0) {
+    ranges->push_back(range);
   }
+}
+
+void SortRanges(std::vector<CodeRange>* ranges) {
+  std::sort(
+      ranges->begin(), ranges->end(),
+      [](const CodeRange& a, const CodeRange& b) { return a.begin < b.begin; });
+}
+
+// Returns null if no range has the address.
+Dwarf_Die* FindEntry(std::vector<CodeRange>* sorted, Dwarf_Addr address) {
+  const auto after =
+      std::upper_bound(sorted->begin(), sorted->end(), address,
+                       [](Dwarf_Addr wanted, const CodeRange& each) {
+                         return wanted < each.begin;
+                       });
+  if (after == sorted->begin() || address >= (after - 1)->end) return nullptr;
+  return &(after - 1)->entry;
 }
 
 // Adds the functions of a unit. dwarf_getscopes would find none in a namespace,
 // where clang has them.
 void AddFunctions(Dwarf_Die* parent, int depth,
-                  std::vector<FunctionCode>* code) {
+                  std::vector<CodeRange>* ranges) {
   Dwarf_Die child;
   if (depth == kMostDepth || dwarf_child(parent, &child) != 0) return;
   do {
-    if (dwarf_tag(&child) == DW_TAG_subprogram) AddCode(&child, code);
-    AddFunctions(&child, depth + 1, code);
+    if (dwarf_tag(&child) == DW_TAG_subprogram) AddRanges(&child, ranges);
+    AddFunctions(&child, depth + 1, ranges);
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 
@@ -179,13 +197,13 @@ class Symbolizer::OpenObject {
   // Returns inlined functions first, then the function that contains them.
   std::vector<SourceFrame> FramesByLines(uint64_t address) {
     Dwarf_Addr bias = 0;
-    Dwarf_Die* const unit = dwfl_module_addrdie(module_, address, &bias);
+    Dwarf_Die* const unit = FindUnit(address, &bias);
     if (unit == nullptr) return {};
     Dwarf_Die* const function = FindFunction(unit, address - bias);
     if (function == nullptr) return {};
     std::vector<Dwarf_Die> calls;
     AddInlinedCalls(function, address - bias, /*depth=*/0, &calls);
-    std::pair<std::string, int> place = FindPlace(address);
+    std::pair<std::string, int> place = FindPlace(unit, address - bias);
     std::vector<SourceFrame> frames;
     for (Dwarf_Die& call : calls) {
       frames.push_back({FunctionName(&call), place.first, place.second,
@@ -198,24 +216,32 @@ class Symbolizer::OpenObject {
     return frames;
   }
 
-  // Returns null if no function of the unit has this address.
+  // Returns null if no unit has the address.
+  Dwarf_Die* FindUnit(uint64_t address, Dwarf_Addr* bias) {
+    Dwarf_Die* const listed = dwfl_module_addrdie(module_, address, bias);
+    if (listed != nullptr) return listed;
+    // libdw knows the units of .debug_aranges alone, which clang does not
+    // write.
+    if (units_.empty()) {
+      Dwarf_Die* unit = nullptr;
+      while ((unit = dwfl_module_nextcu(module_, unit, &units_bias_)) !=
+             nullptr) {
+        AddRanges(unit, &units_);
+      }
+      SortRanges(&units_);
+    }
+    *bias = units_bias_;
+    return FindEntry(&units_, address - units_bias_);
+  }
+
+  // Returns null if no function of the unit has the address.
   Dwarf_Die* FindFunction(Dwarf_Die* unit, Dwarf_Addr address) {
     const auto [entry, is_new] = functions_.try_emplace(dwarf_dieoffset(unit));
-    std::vector<FunctionCode>& code = entry->second;
     if (is_new) {
-      AddFunctions(unit, /*depth=*/0, &code);
-      std::sort(code.begin(), code.end(),
-                [](const FunctionCode& a, const FunctionCode& b) {
-                  return a.begin < b.begin;
-                });
+      AddFunctions(unit, /*depth=*/0, &entry->second);
+      SortRanges(&entry->second);
     }
-    const auto after =
-        std::upper_bound(code.begin(), code.end(), address,
-                         [](Dwarf_Addr wanted, const FunctionCode& each) {
-                           return wanted < each.begin;
-                         });
-    if (after == code.begin() || address >= (after - 1)->end) return nullptr;
-    return &(after - 1)->function;
+    return FindEntry(&entry->second, address);
   }
 
   // Uses the symbol's name if there is one, because debug information has a
@@ -225,12 +251,13 @@ class Symbolizer::OpenObject {
     if (name != nullptr) frame->function = Demangled(name);
   }
 
-  std::pair<std::string, int> FindPlace(uint64_t address) const {
-    Dwfl_Line* const line = dwfl_module_getsrc(module_, address);
+  static std::pair<std::string, int> FindPlace(Dwarf_Die* unit,
+                                               Dwarf_Addr address) {
+    Dwarf_Line* const line = dwarf_getsrc_die(unit, address);
     if (line == nullptr) return {};
     int number = 0;
-    const char* const path =
-        dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
+    dwarf_lineno(line, &number);
+    const char* const path = dwarf_linesrc(line, nullptr, nullptr);
     return {path == nullptr ? "" : path, number};
   }
 
@@ -238,8 +265,11 @@ class Symbolizer::OpenObject {
   Dwfl_Module* module_ = nullptr;
   Information information_ = Information::kNone;
   std::map<uint64_t, std::vector<SourceFrame>> frames_;
-  // The functions of each unit that was looked at, in the order of addresses.
-  std::map<Dwarf_Off, std::vector<FunctionCode>> functions_;
+  // In the order of addresses: all units, once one was not found otherwise, and
+  // the functions of each unit that was looked at.
+  std::vector<CodeRange> units_;
+  Dwarf_Addr units_bias_ = 0;
+  std::map<Dwarf_Off, std::vector<CodeRange>> functions_;
 };
 
 Symbolizer::Symbolizer() = default;
