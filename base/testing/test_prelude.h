@@ -51,6 +51,8 @@
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "gmock/gmock.h"
+// Debian has protocol buffers and JSON where the compiler looks. They are not
+// dependencies, since an importer of one library may have neither.
 #include "google/protobuf/arena.h"
 #include "google/protobuf/arenastring.h"
 #include "google/protobuf/extension_set.h"

@@ -27,7 +27,15 @@ alias(
 )
 """
 
-_HEADER_PACKAGES = ["libc6-dev", "libclang-common-*-dev", "libstdc++-*-dev", "linux-libc-dev"]
+_HEADER_PACKAGES = [
+    "libabsl-dev",
+    "libc6-dev",
+    "libclang-common-*-dev",
+    "libprotobuf-dev",
+    "libstdc++-*-dev",
+    "linux-libc-dev",
+    "nlohmann-json3-dev",
+]
 
 def _clang_toolchain_repository_impl(repository_ctx):
     clang = repository_ctx.which("clang")
