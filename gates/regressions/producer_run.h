@@ -13,8 +13,8 @@
 // a folder of runfiles. A run leaves files in `folder`, which the next run
 // overwrites.
 //
-// Not thread-safe: see fresh_process.h. Results own copies. Memory: the record
-// of up to 256 MiB, and the result. Time: three times the program's.
+// One thread may call it, as fresh_process.h says. Results own copies. Memory:
+// the record of up to 256 MiB, and the result. Time: three times the program's.
 
 #ifndef FOOTPRINT_GATES_REGRESSIONS_PRODUCER_RUN_H_
 #define FOOTPRINT_GATES_REGRESSIONS_PRODUCER_RUN_H_

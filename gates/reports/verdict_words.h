@@ -24,7 +24,7 @@ namespace footprint {
 
 // How much of a verdict a report contains, and the terminal that it is for.
 struct ReportOptions : ReportTextOptions {
-  // Whether to show every judgement. Otherwise a report has a line for each
+  // If true, a report shows every judgement. Otherwise it has a line for each
   // deployment, and everything that is not accepted.
   bool has_every_rule = false;
 };

@@ -405,7 +405,7 @@ absl::StatusOr<bool> ValidationApi::FindKey(const ApiRequest& request,
       return found.status();
     }
     const bool is_new = !found.ok();
-    // Without again=1 the last trial answers.
+    // The last trial answers unless the request has again=1.
     if (is_new && rerun > 0 && !IsAgain(request)) return false;
     trial->key = key;
     if (is_new || !CanRunAgain(*found)) return is_new;

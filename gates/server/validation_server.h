@@ -41,8 +41,8 @@ struct ValidationServerOptions {
   TrialQueueOptions queue;
   ApiOptions api;
   HttpServerOptions http;
-  // Where verdicts are told (verdict_webhook.h), and the key of the signature.
-  // Empty: nowhere.
+  // The address that is told of verdicts (verdict_webhook.h), and the key of
+  // the signature. If they are empty, none is told.
   std::string webhook_url;
   std::string webhook_key;
   // Gets lines for the operator. Empty: none.

@@ -307,7 +307,7 @@ TEST_F(VerdictWebhookTest, AFaultyPositionIsAnError) {
                          HasSubstr("is no position of a webhook; remove it")))
         << text;
   }
-  // That of a newer database, of which a backup was restored.
+  // The position is of a newer database, of which a backup was restored.
   Receiver receiver;
   WriteTestFile(name_ + ".position",
                 absl::StrCat("1000 ", receiver.url(), "\n"));

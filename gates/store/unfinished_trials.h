@@ -61,7 +61,7 @@ class UnfinishedTrials {
 
  private:
   struct Submitter {
-    // Those that the submitter added or joined.
+    // The trials that the submitter added or joined.
     std::deque<int64_t> waiting;
     // The number of unfinished trials that the submitter added.
     int64_t added_count = 0;
@@ -70,7 +70,8 @@ class UnfinishedTrials {
   };
   using Submitters = std::map<std::string, Submitter>;
   struct Trial {
-    // Who added it, and then who joined. Iterators of a map stay valid.
+    // The submitter that added it comes first, then those that joined it.
+    // Iterators of a map stay valid.
     std::vector<Submitters::iterator> submitters;
     bool is_running = false;
   };

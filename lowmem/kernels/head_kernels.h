@@ -41,7 +41,7 @@ struct RotaryAngles {
   const float* cosines = nullptr;
   const float* sines = nullptr;
   int64_t pairs = 0;
-  // Whether pairs are adjacent features, as in GGUF files of Llama's kind,
+  // True if pairs are adjacent features, as in GGUF files of Llama's kind,
   // whose rows of queries and keys have another order.
   bool are_neighbours = false;
 };

@@ -297,7 +297,7 @@ FOOTPRINT_INT8_INLINE void TermsOfRows(const uint8_t* at, int64_t row_bytes,
 
 #if FOOTPRINT_INT8_LEVEL == 2
 
-// Whether groups of this type are multiplied four at a time, in four rows.
+// True if groups of this type are multiplied four at a time, in four rows.
 template <DType kType>
 inline constexpr bool kHasQuads =
     kType == DType::kQ8_0 || kType == DType::kQ4_0;

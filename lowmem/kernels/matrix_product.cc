@@ -103,9 +103,9 @@ HWY_INLINE FloatVector LoadAsFloat(const float* at) {
   return hn::LoadU(FloatTag(), at);
 }
 
-// Where the processor has no instruction that widens halves, Highway takes the
-// exponent of infinities and NaN for that of numbers from 65536 up, which no
-// half is.
+// Highway takes the exponent of infinities and NaN for that of numbers from
+// 65536 up if the processor has no instruction that widens halves. No half is
+// such a number.
 HWY_INLINE FloatVector WithSpecialNumbers(FloatVector wide) {
 #if HWY_TARGET == HWY_SCALAR || \
     (HWY_ARCH_X86 && (HWY_TARGET > HWY_AVX2 || defined(HWY_DISABLE_F16C)))

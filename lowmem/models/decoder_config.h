@@ -39,11 +39,11 @@ namespace footprint {
 struct SlidingLayers {
   int64_t window = 0;  // 0: no layer slides
   int64_t first = 0;   // the layers before it see all tokens
-  // Of each group of this many layers, the last one sees all tokens; 0: no
+  // The last layer of each group of this many layers sees all tokens. 0: no
   // layer does.
   int64_t full_every = 0;
-  // Whether each layer slides, if the config lists the layers; then `first` and
-  // `full_every` are ignored.
+  // True for each layer that slides, if the config lists the layers; then
+  // `first` and `full_every` are ignored.
   std::vector<bool> listed;
 
   // Returns whether the layer is a sliding one.

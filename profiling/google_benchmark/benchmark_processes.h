@@ -14,8 +14,8 @@
 // Only the filter differs between the processes. The name of the output file is
 // the same for all, since its length may reach the heap.
 //
-// Not thread-safe: call it on main's thread. Memory: names and profiles. Time:
-// some milliseconds per process.
+// It must be called on main's thread. Memory: names and profiles. Time: some
+// milliseconds per process.
 
 #ifndef FOOTPRINT_PROFILING_GOOGLE_BENCHMARK_BENCHMARK_PROCESSES_H_
 #define FOOTPRINT_PROFILING_GOOGLE_BENCHMARK_BENCHMARK_PROCESSES_H_

@@ -60,7 +60,7 @@ TEST(KeptRecordsTest, AFolderThatWasRemovedCanBeRead) {
   Write(folder + "/1.1.record", "second");
   Write(folder + "/1.0.sites", "sites");
   kept.Look();
-  // What is written later is there, too.
+  // The kept record has what is written later, too.
   std::ofstream(folder + "/1.0.record", std::ios::app) << " and more";
   std::filesystem::remove_all(folder);
   EXPECT_TRUE(kept.IsFolderRemoved());

@@ -12,9 +12,10 @@
 // beside it and below /usr/lib/debug, as gdb does; never on the network.
 //
 // Thread-compatible. Owns its results until it is destroyed. Memory: for each
-// object, the debug information that was read. Time: the first address of an
-// object takes milliseconds to a second, each later one some microseconds, and
-// a repeated one nothing. Source: elfutils' libdw.
+// object, the debug information that was read, and 48 bytes for each function
+// of the compilation units in which an address was found. Time: the first
+// address of an object takes milliseconds to a second, each later one some
+// microseconds, and a repeated one nothing. Source: elfutils' libdw.
 
 #ifndef FOOTPRINT_PROFILING_SYMBOLS_SYMBOLIZER_H_
 #define FOOTPRINT_PROFILING_SYMBOLS_SYMBOLIZER_H_
