@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <fstream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -77,6 +78,30 @@ TEST(MemoBytesTest, AnEvictionReturnsTheMemoryToTheSystem) {
   ASSERT_THAT(memo->Get(), IsOk());
   ASSERT_THAT(memo->Evict(AfterEviction::kKeepFreeMemory), IsOk());
   EXPECT_GE(ReadAllocatorBytes().resident_bytes, before_bytes + 8 * kMebibyte);
+}
+
+struct BlocksThatThrowAtTheirEnd {
+  ~BlocksThatThrowAtTheirEnd() noexcept(false) {
+    if (!blocks.empty()) throw std::runtime_error("no end");
+  }
+  BlocksThatThrowAtTheirEnd() = default;
+  BlocksThatThrowAtTheirEnd(BlocksThatThrowAtTheirEnd&&) noexcept = default;
+
+  std::vector<Bytes> blocks;
+};
+
+TEST(MemoBytesTest, AnEvictionWhoseDestructorThrowsReturnsTheMemory) {
+  constexpr int64_t kMebibyte = 1 << 20;
+  auto memo = MakeMemo<BlocksThatThrowAtTheirEnd>("throws", [] {
+    BlocksThatThrowAtTheirEnd value;
+    value.blocks = *SmallBlocks();
+    return absl::StatusOr<BlocksThatThrowAtTheirEnd>(std::move(value));
+  });
+  const int64_t before_bytes = ReadAllocatorBytes().resident_bytes;
+  ASSERT_THAT(memo->Get(), IsOk());
+  EXPECT_GE(ReadAllocatorBytes().resident_bytes, before_bytes + 15 * kMebibyte);
+  EXPECT_THAT(memo->Evict(), StatusIs(absl::StatusCode::kInternal));
+  EXPECT_LE(ReadAllocatorBytes().resident_bytes, before_bytes + kMebibyte);
 }
 
 TEST(MemoBytesTest, AllocationsOfWorkerThreadsAreFlagged) {

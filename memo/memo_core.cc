@@ -506,8 +506,11 @@ absl::Status MemoCore::Evict(AfterEviction after) {
     const Exclusion exclusion(ThisThread());
     status = EvictUnmeasured();
   }
-  if (status.ok() && after == AfterEviction::kPurgeFreeMemory)
+  // A value whose destructor throws is gone all the same.
+  if (!absl::IsFailedPrecondition(status) &&
+      after == AfterEviction::kPurgeFreeMemory) {
     PurgeFreeMemory();
+  }
   return status;
 }
 

@@ -53,16 +53,22 @@ TEST(ResidentBytesTest, MappedAddressesAreCountedUntilTheyAreGivenBack) {
   EXPECT_EQ(after, before);
 }
 
+// Returns whether this process may choose its groups. Leaves them as they are.
+bool MaySetGroups() {
+  std::vector<gid_t> groups(static_cast<size_t>(getgroups(0, nullptr)));
+  const int count = getgroups(static_cast<int>(groups.size()), groups.data());
+  return count >= 0 &&
+         setgroups(static_cast<size_t>(count), groups.data()) == 0;
+}
+
 // The kernel lists the groups of a process in one line in front of its memory.
 TEST(ResidentBytesDeathTest, ManyGroupsHideNothing) {
+  if (!MaySetGroups()) GTEST_SKIP() << "this process may not set its groups";
   EXPECT_EXIT(
       {
         std::vector<gid_t> groups(20000);
         std::iota(groups.begin(), groups.end(), 100000);
-        if (setgroups(groups.size(), groups.data()) != 0) {
-          std::fputs("no right to set groups", stderr);
-          std::_Exit(0);
-        }
+        if (setgroups(groups.size(), groups.data()) != 0) std::_Exit(1);
         const ResidentBytes bytes = ReadResidentBytes();
         const bool has_all = bytes.peak_bytes > 0 && bytes.now_bytes > 0 &&
                              bytes.anonymous_bytes > 0 &&
@@ -70,7 +76,7 @@ TEST(ResidentBytesDeathTest, ManyGroupsHideNothing) {
         std::fputs(has_all ? "all are there" : "some are missing", stderr);
         std::_Exit(0);
       },
-      testing::ExitedWithCode(0), "^(all are there|no right to set groups)$");
+      testing::ExitedWithCode(0), "^all are there$");
 }
 
 bool HasMainThreadEnded() {

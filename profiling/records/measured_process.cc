@@ -89,7 +89,10 @@ void SetFigures(const ProcessRecord& record, MeasuredImage* image) {
   }
   image->set_begin_time_ns(record.begin_time_ns);
   image->set_end_time_ns(record.end_time_ns.load());
-  image->set_peak_time_ns(record.heap.peak_time_ns.load());
+  // A process that never allocates more than it had at its begin stores no time
+  // of a peak, and the clock of a peak is coarser than that of the begin.
+  image->set_peak_time_ns(
+      std::max(record.begin_time_ns, record.heap.peak_time_ns.load()));
   image->set_peak_live_bytes(record.heap.peak_live_bytes.load());
   image->set_inherited_live_bytes(record.inherited_live_bytes);
   image->set_peak_mapped_bytes(record.heap.peak_mapped_bytes.load());

@@ -103,6 +103,14 @@ TEST_F(MeasuredProcessTest, FiguresAreTheRecords) {
   EXPECT_EQ(processes->front().figures.end(), MeasuredImage::EXITED_AT_ONCE);
 }
 
+TEST_F(MeasuredProcessTest, APeakBeforeTheRecordHasTheTimeOfTheBegin) {
+  Write("1.0.record", *Record(1, 52'334'000'000'000));
+  const auto processes = ReadRecords(folder_);
+  ASSERT_THAT(processes, IsOk());
+  ASSERT_EQ(processes->size(), 1u);
+  EXPECT_EQ((*processes)[0].figures.peak_time_ns(), 52'334'000'000'000);
+}
+
 // A damaged record's size is not trusted.
 TEST_F(MeasuredProcessTest, NothingIsReadBeyondTheRecord) {
   auto record = Record(7, 10);

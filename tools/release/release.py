@@ -153,18 +153,39 @@ def source_entry(template_text, url, tag, version, integrity, overlay=None):
 RULES = ("rules_cc", "rules_shell", "platforms", "protobuf")
 
 
+def declaration_of(repository, module_text):
+    """Returns the paragraphs of MODULE.bazel that declare a repository, or "".
+
+    The first has the call that names the repository, and one before it may
+    have the rule or extension that it calls.
+    """
+    paragraphs = re.split(r"\n{2,}", module_text)
+    for call in paragraphs:
+        named = re.search(r'^(?:use_repo\((\w+), "%s"\)|(\w+)\(name = "%s"\))$'
+                          % (repository, repository), call, re.M)
+        if named:
+            made = re.compile(r"^%s = use_" % (named[1] or named[2]), re.M)
+            return "\n\n".join(each for each in paragraphs if each == call or made.search(each))
+    return ""
+
+
 def light_module(module_text, name, needs):
-    """Returns a MODULE.bazel that asks for `needs` and the rules alone, in the tree's versions."""
+    """Returns a MODULE.bazel that asks for `needs` and the rules alone, in the tree's versions.
+
+    `needs` are modules, and repositories that MODULE.bazel declares itself.
+    """
     kept = re.search(r"(?ms)^module\(.*?^\)$", module_text)[0].replace(
         'name = "footprint"', 'name = "%s"' % name)
     asked = dict(re.findall(r'(?m)^(bazel_dep\(name = "([^"]+)".*\))$', module_text))
     asked = {module: line for line, module in asked.items()}
-    missing = sorted(set(needs) - set(asked))
+    declared = {need: declaration_of(need, module_text) for need in set(needs) - set(asked)}
+    missing = sorted(need for need, text in declared.items() if not text)
     if missing:
         raise Refused("%s needs %s, which MODULE.bazel does not name" % (name, missing[0]))
     lines = [line for module, line in asked.items() if module in needs or module in RULES]
+    repositories = ["\n" + declared[need] for need in sorted(declared)]
     return "\n".join(['"""A part of Footprint that needs fewer modules; made by tools/release."""',
-                      "", kept, "", *lines, ""])
+                      "", kept, "", *lines, *repositories, ""])
 
 
 def registry_files(tree, url, tag, version, integrity):

@@ -169,6 +169,15 @@ class ReleaseTest(unittest.TestCase):
         self.assertEqual(overlay, text.encode())
         self.assertEqual(entry["overlay"], {"MODULE.bazel": release.integrity_of(overlay)})
 
+    def test_a_light_module_declares_the_repositories_that_its_rules_name(self):
+        for declaration in (
+                'rule = use_repo_rule("//:rule.bzl", "rule")\n\nrule(name = "wanted")\n',
+                'rule = use_extension("//:e.bzl", "rule")\nuse_repo(rule, "wanted")\n'):
+            other = 'other_rule = use_repo_rule("//:o.bzl", "o")\n\nother_rule(name = "unwanted")\n'
+            text = MODULE.partition("rule = ")[0] + declaration + "\n" + other
+            light = release.light_module(text, "footprint_light", ["other", "wanted"])
+            self.assertTrue(light.endswith('version = "9.9.9")\n\n' + declaration), light)
+
     def test_refuses_a_light_module_that_needs_what_the_tree_does_not_name(self):
         (self.tree / ".bcr/light_modules.json").write_text('{"footprint_light": ["nowhere"]}')
         self.commit(self.tree)
