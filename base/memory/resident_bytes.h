@@ -15,8 +15,8 @@
 
 namespace footprint {
 
-// The kernel's figures, which vary from run to run. Zeros if /proc cannot be
-// read.
+// The kernel's figures, which vary from run to run. All are zero if /proc
+// cannot be read.
 struct ResidentBytes {
   int64_t peak_bytes = 0;       // VmHWM: high-water mark since the start
   int64_t now_bytes = 0;        // VmRSS

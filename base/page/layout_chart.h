@@ -9,8 +9,9 @@
 // StackBoxes gives offsets to boxes that have no place in memory and are only
 // shown beside each other.
 //
-// Text is escaped; equal data give equal bytes. Pure: the text has copies of
-// what the chart holds. Thread-safe. Memory: the text.
+// Text is escaped; equal data give equal bytes. The functions keep nothing and
+// are thread-safe. Memory: the text, the live bytes of each series at each
+// step, and in StackBoxes some copies of the boxes.
 
 #ifndef FOOTPRINT_BASE_PAGE_LAYOUT_CHART_H_
 #define FOOTPRINT_BASE_PAGE_LAYOUT_CHART_H_

@@ -48,8 +48,8 @@ class CsvParser {
   // error.
   bool Next();
 
-  // Returns OK at the end of the text, or kInvalidArgument with the error's
-  // position, or the code of NextBytes.
+  // Returns OK if there was no error so far. An error is kInvalidArgument, or
+  // has the code with which NextBytes failed; the message has its position.
   const absl::Status& status() const { return status_; }
 
   // Returns the field's text, unquoted; valid until the next call of Next.

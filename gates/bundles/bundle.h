@@ -20,10 +20,11 @@
 //
 // Thread-safe. The caller owns the unpacked files. Memory: 1 MiB, the names,
 // and zstd's window of at most 128 MiB. Time: linear. Errors: kInvalidArgument,
-// with the entry's name, if the bundle is at fault; kResourceExhausted if it
-// exceeds a limit of BundleLimits; kAborted if this host's disk is full, which
-// says nothing about the bundle; kCancelled if `is_stopped` returned true; else
-// FileError's.
+// with the entry's name, if the bundle is at fault, also if a name is too long
+// or too deep; kResourceExhausted if it exceeds another limit of BundleLimits;
+// kAborted if this host's disk is full, which says nothing about the bundle;
+// kCancelled if `is_stopped` returned true; kUnavailable if a file changes
+// while MakeBundle reads it; else FileError's.
 
 #ifndef FOOTPRINT_GATES_BUNDLES_BUNDLE_H_
 #define FOOTPRINT_GATES_BUNDLES_BUNDLE_H_

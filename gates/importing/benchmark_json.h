@@ -25,9 +25,11 @@ namespace footprint {
 // Returns whether the text may be JSON.
 bool LooksLikeJson(absl::string_view text);
 
-// Returns kDataLoss for JSON that ends early, and kInvalidArgument for other
-// JSON, for a failed benchmark, and if no benchmark has memory fields (with the
-// way to get them).
+// Returns the highest "max_bytes_used" of each benchmark. Returns kDataLoss if
+// the text is not valid JSON, for example because it was cut off. Returns
+// kInvalidArgument if it is not Google Benchmark's JSON, nests too deep, has a
+// failed benchmark or a value that is not a number of bytes, or has no
+// benchmark with memory fields; the message then says how to get them.
 absl::StatusOr<ForeignFigures> ParseBenchmarkJson(absl::string_view text);
 
 }  // namespace footprint

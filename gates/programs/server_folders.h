@@ -32,11 +32,12 @@ absl::StatusOr<std::string> ClientTokenPath();
 absl::StatusOr<std::string> ProgramPath(absl::string_view flag,
                                         const std::string& path);
 
-// Makes the folder and its parents, readable only by their owner. Errors:
-// FileError's.
+// Makes the folder and its parents, readable only by their owner. Those that
+// exist stay as they are. Errors: FileError's.
 absl::Status MakeFolders(const std::string& folder);
 
-// Writes or replaces a file that only its owner can read. Errors: FileError's.
+// Writes or replaces a file that only its owner can read. Makes its folder with
+// MakeFolders. Errors: FileError's.
 absl::Status WriteSecretFile(const std::string& path, absl::string_view text);
 
 }  // namespace footprint

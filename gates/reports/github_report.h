@@ -5,9 +5,9 @@
 //
 // The log has the text report, in which GitHub executes no command, whatever
 // the name of a benchmark. Then come annotations at the lines of limits: errors
-// for rejections, warnings for warnings, and the summary as a notice. GitHub
-// shows kGithubMostAnnotations of each kind in a step, so no more are written,
-// rejections first, and the notice says how many are left out.
+// for rejections and for what could not be judged, then warnings, and last the
+// summary as a notice. GitHub shows kGithubMostAnnotations of each kind in a
+// step, so no more are written, and the notice says how many are left out.
 //
 // The summary is the Markdown report. GitHub accepts at most
 // kGithubMostSummaryBytes. A longer report keeps its findings rather than its

@@ -6,17 +6,18 @@
 //
 // An entry is one line of JSON: {"time": "2026-11-29T08:00:00Z", "who": "ci",
 // "action": "submit", "bundle_sha256": ...}. A caller writes the entry before
-// it makes the change, and makes none if the entry cannot be written. So each
-// change has an entry, and an entry may be of a change that failed later.
+// it makes the change, and does not make the change if the entry cannot be
+// written. So each change has an entry, but the change of an entry may have
+// failed.
 //
 // The file is opened for each entry, so that other programs may move it away at
-// any time. Only its owner can read it, who is the folder's owner if root makes
-// the file. If an earlier entry was cut off, for
-// instance by a full disk, the next one begins a new line.
+// any time. Only its owner can read the file. If root makes it, it belongs to
+// the owner of the folder. If an earlier entry was cut off, for instance by a
+// full disk, the next one begins a new line.
 //
-// Thread-safe, in several processes too, which take turns by a lock on the
-// file. Memory: the line. Time: a write to the page cache; the entry survives a
-// killed process, but not a loss of power.
+// Thread-safe. Threads and processes take turns with a lock on the file.
+// Memory: the line. Time: the wait for the lock, and a write to the page cache;
+// the entry survives a killed process, but not a loss of power.
 
 #ifndef FOOTPRINT_GATES_SERVER_AUDIT_LOG_H_
 #define FOOTPRINT_GATES_SERVER_AUDIT_LOG_H_
@@ -31,7 +32,7 @@
 namespace footprint {
 
 struct AuditEntry {
-  // The name of a token, or "uid 1000" of a user of this machine.
+  // The name of a token, or "uid 1000" for a user of this machine.
   std::string who;
   std::string action;
   // Further fields, by name; none is called "time", "who" or "action".

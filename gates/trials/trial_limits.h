@@ -32,10 +32,13 @@ struct TrialLimits {
   int64_t room_bytes = 0;
 };
 
-// Returns the limits that the request asks for, else those of the manifest,
-// else defaults. Fails with InvalidArgument if the budget is that of a device
-// which `request.devices()` does not have; the message is for the bundle's
-// author.
+// Returns the limits. The budget is that of the request, else that of the
+// manifest (the smaller one if it has a budget and a device), and at most
+// `request.most_budget_bytes()`. The time limit is that of the request, else a
+// default; the manifest and `request.most_time_limit_seconds()` can only lower
+// it. Fails with InvalidArgument if the manifest's budget is needed and its
+// device is not in `request.devices()`, or if it asks for more than the
+// request's maximum; the message is for the bundle's author.
 absl::StatusOr<TrialLimits> ComputeTrialLimits(const TrialRequest& request,
                                                const BundleManifest& manifest,
                                                int64_t room_bytes);

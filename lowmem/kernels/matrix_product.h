@@ -29,8 +29,8 @@
 
 namespace footprint {
 
-// A product with a residual accumulates, and so does each tile of columns after
-// the first.
+// Says what a product does with its sums. `accumulate` is set for a product
+// with a residual, and for each tile of columns after the first.
 struct ProductEpilogue : Epilogue {
   // The activation of the output, applied when its sum is complete.
   Activation activation = Activation::kNone;
@@ -68,8 +68,8 @@ void ActivateVector(Activation activation, int64_t count, float* output,
 void ActivatePanels(Activation activation, int64_t rows, int64_t panels,
                     const PanelOutput& output);
 
-// Converts numbers to floats. This is exact, since each number is a float.
-// Infinities stay infinities, and NaN stays NaN.
+// Converts numbers to floats. This is exact, since a float can hold each number
+// of these types. Infinities stay infinities, and NaN stays NaN.
 void WidenToFloat(DType type, const void* source, int64_t count,
                   float* destination);
 

@@ -7,8 +7,9 @@
 // positions, the states of the tokens that are read together, one layer's small
 // vectors, the logits, and for each worker the tile of weights in use. A prompt
 // is read `chunk_tokens` at a time, so its length costs only its keys and
-// values, and for each worker 64 bytes of scores a position. Weights and chunks
-// shrink first: below MinBudgetBytes only fewer positions or workers help.
+// values, and for each worker 64 bytes of scores a position. With a smaller
+// budget, tiles and chunks become smaller. Below MinBudgetBytes only fewer
+// positions or workers help.
 //
 // Time grows if chunks and tiles get small; the results' bits do not change. A
 // larger budget never gives a smaller tile or chunk. When tiles and chunks have
@@ -59,7 +60,7 @@ struct DecoderPlanRequest {
   // The positions of the prompt and of the generated tokens together.
   int64_t positions = 0;
   int workers = 1;
-  // How keys and values are kept.
+  // The type in which keys and values are kept.
   CacheType cache_type = CacheType::kF32;
   StreamingNeeds needs;
   // Returns the largest number of tiles in a worker's list (decoder_tiles.h):
@@ -94,15 +95,15 @@ struct DecoderPlan : ModelPlan {
   ArenaRange sums;     // the output as one vector, for a single token
   ArenaRange widened;  // some rounded keys or values, as floats
 
-  // Returns the floats of one panel's angles: cosines, then sines, and then
-  // those of sliding layers if they differ.
+  // Returns the number of floats in one panel's angles: cosines, then sines,
+  // and then those of sliding layers if they differ.
   int64_t angle_floats() const;
 
   // Returns the positions rounded up to whole panels.
   int64_t padded_positions() const;
 
-  // Returns the slots of a worker: the ring, and with reading ahead one more
-  // for tiles that do not go through it.
+  // Returns the number of slots of a worker: the ring, and with reading ahead
+  // one more for tiles that do not go through it.
   int slots_of_worker() const { return depth == 1 ? 1 : depth + 1; }
 
   // Returns the bytes of one worker's part of `range`.

@@ -42,7 +42,8 @@ namespace footprint::lowmem_internal {
 
 struct RunMemory {
   MappedBlock arena;
-  std::unique_ptr<PinnedStore> pinned;  // in the arena; null: nothing is pinned
+  // Keeps the pinned tensors in the arena; null if nothing is pinned.
+  std::unique_ptr<PinnedStore> pinned;
 };
 
 // Allocates the arena and reads the pinned tensors. `tensors` must have the
@@ -64,7 +65,7 @@ absl::StatusOr<std::unique_ptr<TileStream>> OpenRing(WeightStore* store,
 struct VectorLoad {
   const Weight* weight = nullptr;
   float* destination = nullptr;
-  float added = 0;  // to each number
+  float added = 0;  // is added to each number
 };
 
 // Reads this worker's share of the vectors.
@@ -75,7 +76,8 @@ absl::Status ReadVectors(absl::Span<const VectorLoad> loads, int worker,
 // them.
 absl::Status CheckIds(absl::Span<const int32_t> ids, int64_t vocabulary);
 
-// Returns the error for a plan that was made for another model.
+// Returns the error for a plan that was made for another model, file or
+// backend.
 absl::Status ForeignPlan(const WeightStore& store);
 
 // Returns DataLoss: `where`, such as "layer 3", gave numbers that are not

@@ -10,9 +10,9 @@
 //
 // The time is a sum. Each tile costs a call, and each of its runs another. A
 // tile's bytes are copied, fetched from disk, or used in place. Its products
-// cost their multiply-adds, and loading the input costs more for each register
-// tile, so tiles of few rows are expensive. Each step costs a wait for the
-// other workers. The constants were measured on one processor (AMD EPYC with
+// cost their multiply-adds, and each register tile loads the input once more,
+// so tiles of few rows are expensive. Each step costs a wait for the other
+// workers. The constants were measured on one processor (AMD EPYC with
 // AVX-512). Seconds are therefore nominal; only the ratio of two plans on the
 // same machine is meaningful. pass_time_test compares predictions with measured
 // ratios.
@@ -59,8 +59,8 @@ struct PassShape {
   int workers = 1;
   // Steps; workers wait for each other after each one.
   int64_t steps = 0;
-  // Multiply-adds of one worker without weights, such as those of attention,
-  // per panel of tokens.
+  // Multiply-adds of one worker that use no weights, such as those of
+  // attention, per panel of tokens.
   int64_t panel_multiply_adds = 0;
 };
 

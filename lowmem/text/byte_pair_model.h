@@ -1,4 +1,4 @@
-// Byte-pair encoding of one piece of a text.
+// Encodes one piece of a text by byte-pair encoding.
 //
 //   footprint::BytePairModel model(&words, &merges, options);
 //   model.Encode("Hello", &ids);
@@ -32,7 +32,7 @@ struct BytePairOptions {
   // merges.
   bool takes_whole_words = false;
   // True: a character that is not a word becomes the words of its bytes, such
-  // as "<0xE4>".
+  // as "<0xE4>", if all of them exist.
   bool falls_back_to_bytes = false;
   // The word for all other unknown characters. If unset, they are left out.
   absl::optional<int32_t> unknown;

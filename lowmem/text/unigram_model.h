@@ -1,5 +1,5 @@
-// Unigram segmentation of one piece of a text: the most likely way to cover the
-// piece with words, if each word is drawn independently.
+// Segments one piece of a text with a unigram model: finds the most likely way
+// to cover the piece with words, if each word is drawn independently.
 //
 //   footprint::UnigramModel model(&words, scores, options);
 //   model.Encode("\u2581Hello", &ids);

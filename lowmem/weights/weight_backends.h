@@ -3,7 +3,8 @@
 //   return lowmem_internal::OpenPread(*std::move(file));
 //
 // The store takes the file, and the caller owns the store. Thread-safe. Memory:
-// that of the backend, as weight_store.h says.
+// that of the backend, as weight_store.h says. Errors: those of reading,
+// mapping or opening the file again.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_BACKENDS_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_BACKENDS_H_

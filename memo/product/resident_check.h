@@ -36,9 +36,9 @@ class ResidentCheck {
   void Begin(int64_t budget_bytes, int64_t loaded_bytes);
 
   // Returns the most bytes that were resident since the last call, beyond those
-  // before Begin, if they exceed the budget by more than 2 % and 4 MiB, and
-  // exceed every earlier result by more than 2 %; otherwise 0. Returns 0 before
-  // Begin.
+  // that were resident at Begin without the loaded values. Returns 0 unless
+  // they exceed the budget by more than 2 % plus 4 MiB, and every earlier
+  // result by more than 2 %. Returns 0 before Begin.
   int64_t FindHighest();
 
  private:

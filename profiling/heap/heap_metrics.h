@@ -23,8 +23,8 @@ struct HeapPhaseBytes {
 #undef FOOTPRINT_MEMBER
   // Threads that allocated or freed.
   int active_thread_count = 0;
-  // True if there are two threads that allocated or freed and that no creation
-  // or join orders. Then peaks of the process depend on how they took turns;
+  // True if two threads allocated or freed, and no creation or join of a thread
+  // orders them. Then peaks of the process depend on how they took turns;
   // sum_thread_peak_net_bytes is a bound for every order.
   bool threads_may_overlap = false;
 };

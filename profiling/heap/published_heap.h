@@ -23,8 +23,8 @@ struct PublishedHeap {
   // The time of the peak by CLOCK_MONOTONIC, with the resolution of
   // coarse_time.h.
   std::atomic<int64_t> peak_time_ns;
-  // How many peaks there were. A reader compares it with the count at which it
-  // copied something.
+  // The number of new peaks so far. By this count, code that copied something
+  // at a peak sees that a higher one has come since.
   std::atomic<uint64_t> peak_count;
   // The stage that the program is in, and was in at the peak.
   std::atomic<uint32_t> stage;

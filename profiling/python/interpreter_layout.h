@@ -6,9 +6,9 @@
 //
 // The layouts of 3.11 and 3.12 are a table, which interpreter_layout_test
 // compares with the interpreter that runs it. 3.13 and 3.14 store theirs at the
-// begin of _PyRuntime. Another version, or one without its lock (3.13t), has no
-// layout here. Pure, thread-safe: it reads only constants of the runtime.
-// Allocates nothing.
+// beginning of _PyRuntime. Other versions, and builds without the global lock
+// (3.13t), have no layout here. Pure, thread-safe: it reads only constants of
+// the runtime. Allocates nothing.
 //
 // Source: CPython's Include/cpython/{pystate,code,unicodeobject}.h and
 // Include/internal/pycore_{frame,runtime}.h.
@@ -55,8 +55,8 @@ inline constexpr uint32_t kBytesSize = 16;
 inline constexpr uint32_t kBytesContent = 32;
 inline constexpr uint32_t kStrLength = 16;
 inline constexpr uint32_t kStrState = 32;
-// The owner, from 3.12 on, of a frame that lies in the stack frame of the
-// evaluating function and stands for its start.
+// The value of `frame_owner`, from 3.12 on, in the first frame of an evaluating
+// function. That frame lies on the C stack and runs no code of the program.
 inline constexpr uint8_t kOwnedByCStack = 3;
 
 // Finds the layout. `version` is Py_Version, `runtime` the address of

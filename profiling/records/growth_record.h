@@ -7,10 +7,10 @@
 //   record->BringTo(file->window.load(), file->halvings.load(), live_bytes);
 //
 // Windows count only time in which the process allocates, so that a process
-// that waits does not seem to stop growing. When all windows are used, each
-// pair becomes one and later windows are twice as long, so there are always 12
-// to 24 of equal length. A site is brought up to date at its next change; until
-// then its live bytes stayed the same.
+// that waits does not seem to stop growing. When all 24 windows are used, each
+// pair becomes one and later windows are twice as long, so from then on there
+// are always 12 to 24 of equal length. A site is brought up to date at its next
+// change; until then its live bytes stayed the same.
 //
 // Plain memory without pointers or a destructor. It lives as long as the writer
 // has the file mapped, and the file outlives the process. One process writes
@@ -35,8 +35,8 @@ struct GrowthRecord {
   uint32_t is_used;
   // The window in which the site had its first bytes.
   uint32_t first_window;
-  // The window of the last change, and how often windows had been doubled by
-  // then.
+  // The window of the last change, and how often the length of the windows had
+  // been doubled by then.
   uint32_t window;
   uint32_t halvings;
   float floor_bytes[kMaxGrowthWindows];
@@ -78,7 +78,7 @@ struct GrowthFile {
   uint64_t magic;
   std::atomic<uint32_t> window;
   std::atomic<uint32_t> halvings;
-  // The time at which each window began.
+  // The time at which each window began, by CLOCK_MONOTONIC.
   int64_t begin_time_ns[kMaxGrowthWindows];
   alignas(4096) GrowthRecord sites[kMaxSites];
 };

@@ -55,7 +55,8 @@ inline constexpr uint64_t kStackTalliesMagic = 0x31307365'696c6c74;
 
 struct StackTalliesFile {
   uint64_t magic;
-  // The mean distance of two samples.
+  // The mean distance of two samples, in nanoseconds of processor time or in
+  // copied bytes.
   int64_t sampling_interval;
   std::atomic<uint32_t> tally_count;
   // The number of threads that could not be sampled.

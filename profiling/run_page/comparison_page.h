@@ -8,7 +8,8 @@
 // be chance. Tables compare the processes with the highest peaks. The page has
 // at most kMostPageBytes (run_page.h).
 //
-// Pure; thread-safe. A run may have any names. Memory: some 20 bytes a call.
+// Pure; thread-safe. Names from the runs are escaped. Memory: some 20 bytes a
+// call.
 // Time: linear in calls and sites.
 
 #ifndef FOOTPRINT_PROFILING_RUN_PAGE_COMPARISON_PAGE_H_

@@ -14,9 +14,10 @@
 // interval of 0, every copy is a sample.
 //
 // SampleCopy is thread-safe and works in signal handlers, as memcpy does: it
-// allocates nothing and takes no lock. `folder` is used only during the call;
-// the file that it creates there outlives the process. The estimator is Horvitz
-// and Thompson's (1952).
+// allocates nothing and takes no lock. `folder` is the descriptor of an open
+// folder and is used only during the call; the file that BeginCopyVolume
+// creates there outlives the process. The estimator is Horvitz and Thompson's
+// (1952).
 
 #ifndef FOOTPRINT_PROFILING_SAMPLES_COPY_VOLUME_H_
 #define FOOTPRINT_PROFILING_SAMPLES_COPY_VOLUME_H_
@@ -30,9 +31,10 @@ namespace footprint::profiling_internal {
 // a fork. Returns false if the file cannot be created.
 bool BeginCopyVolume(int folder, const char* file_name, int64_t interval_bytes);
 
-// Records a copy that contains a sample's point. `caller` is the copy's return
-// address; its stack leaves out the calls inside it. Returns how many bytes the
-// thread may copy before the next sample.
+// Records a copy that contains a sample's point. `caller` is the return address
+// of the copying function; the recorded stack begins there, without the calls
+// inside that function. Returns how many bytes the thread may copy before the
+// next sample.
 int64_t SampleCopy(size_t size_bytes, const void* caller);
 
 // Returns the same distance without a sample, for a thread's first copy.

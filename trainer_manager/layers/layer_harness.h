@@ -45,10 +45,10 @@ class LayerHarness {
   absl::Status Recompute();
   void RestoreInput();
 
-  // These return the largest difference between a gradient, or input
-  // derivative, and the central difference of the sum of the outputs, each
-  // times a fixed random factor. The difference is relative to the largest of
-  // them, and infinite if all are zero.
+  // These compare the gradients, or the input derivatives, with the central
+  // differences of an objective, which is the sum of all outputs, each times a
+  // fixed random factor. They return the largest error divided by the largest
+  // central difference, and infinity if all central differences are zero.
   double WorstGradientError();
   double WorstDerivativeError();
 

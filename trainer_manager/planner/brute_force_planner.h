@@ -4,11 +4,11 @@
 //   const int64_t minimum = MinimumHeightByBruteForce(requests);
 //
 // Every plan can be pushed down until each tensor lies at the least multiple of
-// its alignment above the tensors below it. In the order of their offsets,
-// those tensors are then placed on the skyline one by one, so the best of all
-// orders is the minimum. O(n! n^2).
+// its alignment above the tensors below it. Placing the tensors one by one on
+// the skyline, in the order of their offsets, gives that same plan. So the best
+// of all orders has the least height.
 //
-// Pure and thread-safe. Memory: 16 bytes a tensor.
+// Pure and thread-safe. Memory: 16 bytes a tensor. Time: O(n! n^2).
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_BRUTE_FORCE_PLANNER_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_BRUTE_FORCE_PLANNER_H_

@@ -3,8 +3,8 @@
 //   const std::vector<float> row(13);
 //   absl::Status status = manager->Infer({footprint::InputView(row)});
 //
-// Keeps the address of the values, which must outlive it. 24 bytes, passed by
-// value; thread-compatible.
+// A view keeps the address of the values, which must outlive it. It takes 24
+// bytes and is passed by value. Thread-compatible.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_INPUT_VIEW_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_INPUT_VIEW_H_

@@ -85,9 +85,9 @@ class Manager {
   absl::StatusOr<absl::Span<Value>> LabelValues();
 
   // For training: runs all steps and returns the loss from before the weights
-  // changed. No weight takes an update that is not finite, except from an
-  // optimizer of the caller's that did not foresee it, which is also an error.
-  // An error names the layer.
+  // changed. No weight takes an update that is not finite, unless a custom
+  // optimizer does not predict it (Optimizer::foresees_values); TrainStep then
+  // fails after the update. An error names the layer.
   //
   // Returns FailedPrecondition if an input or the label was never set, or if
   // the plan is for inference. Returns OutOfRange if an index in the data is
@@ -97,12 +97,12 @@ class Manager {
   // ResourceExhausted if the arena cannot be allocated or the swap file cannot
   // be written. Returns DataLoss if the swap file is damaged.
   //
-  // After an error the model is unchanged, with one exception: a gradient, an
-  // update or damage of the swap file was the reason, and the plan changes
-  // weights layer by layer. Then running statistics have changed, the message
-  // names the layers whose weights have changed, and the caller should load the
-  // last saved ones. With MemoryOptions::atomic_steps, micro-batches or
-  // clipping by global norm, no weight changes before all are checked.
+  // After an error the model is unchanged, unless the plan changes weights
+  // layer by layer and the reason was a gradient, an update or damage of the
+  // swap file. Then running statistics have changed, the message names the
+  // layers whose weights have changed, and the caller should load the last
+  // saved ones. With MemoryOptions::atomic_steps, micro-batches or clipping by
+  // global norm, no weight changes before all are checked.
   absl::StatusOr<float> TrainStep();
 
   // For training: uses this optimizer from the next step on, with the states of

@@ -33,7 +33,8 @@ class CsvFields : public CsvParser {
   explicit CsvFields(char delimiter = ',');
 
   // Opens the file. Returns an error of FileError (//base/files:file_error),
-  // such as kNotFound, if `path` cannot be read. Must be called once, first.
+  // such as kNotFound, if `path` cannot be read, and kInvalidArgument if it is
+  // UTF-16. Must be called once, first.
   absl::Status Open(const std::string& path);
 
  private:
