@@ -51,7 +51,7 @@ struct MeteredThreads {
   Mutex mutex;
   std::vector<Thread> running ABSL_GUARDED_BY(mutex);
   int64_t finished_bytes ABSL_GUARDED_BY(mutex) = 0;
-  // Stretches that have begun so far.
+  // The number of stretches that have begun so far.
   uint64_t stretch_count ABSL_GUARDED_BY(mutex) = 0;
 };
 
@@ -86,7 +86,7 @@ MeteredThreads::MeteredThreads() {
   pthread_atfork(LockMetered, UnlockMetered, UnlockMeteredInChild);
 }
 
-// Nested stretches on this thread, and the innermost meter.
+// The number of open stretches on this thread, and the innermost meter.
 thread_local int stretch_depth = 0;
 thread_local LoadMeter* innermost_meter = nullptr;
 // Live bytes at the moment when jemalloc's peak of this thread was reset.
@@ -174,8 +174,8 @@ int64_t MachineBytes() {
          static_cast<int64_t>(machine.mem_unit);
 }
 
-// Returns true also if the number of threads is unknown. A folder has two links
-// plus one for each folder within it, here one per thread.
+// Returns whether the process has other threads; true if that is unknown. A
+// folder has two links plus one for each folder within it, here one per thread.
 bool HasOtherThreads() {
   struct stat threads;
   return stat("/proc/self/task", &threads) != 0 || threads.st_nlink != 3;
@@ -356,6 +356,8 @@ LoadedBytes LoadMeter::Stop(const MemoryReading& excluded) {
         "more addresses were mapped than this machine has memory, so that only "
         "touched pages are counted";
   }
+  // Counts bytes that no metered thread took, too, so that a figure in doubt is
+  // not too low.
   const int64_t unexplained_bytes =
       std::max<int64_t>(0, growth.heap_bytes - growth.metered_bytes);
   loaded.bytes = std::max<int64_t>(0, growth.thread_bytes + unexplained_bytes) +

@@ -22,7 +22,7 @@ absl::Status Damaged(size_t event) {
       "the record of allocations makes no sense at event ", event));
 }
 
-// Blocks or mappings that are alive, and their bytes.
+// Keeps all blocks or mappings so far, and the bytes of those that are alive.
 class LiveBlocks {
  public:
   void Begin(const AllocationEvent& event, size_t place) {

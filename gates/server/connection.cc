@@ -11,7 +11,8 @@
 namespace footprint {
 namespace {
 
-// The most bytes that one call moves.
+// The most bytes that one call of OpenSSL moves, which takes their number as an
+// int.
 constexpr size_t kMostBytesAtOnce = size_t{1} << 20;
 
 class Plain : public Connection {

@@ -195,6 +195,7 @@ FOOTPRINT_INT8_INLINE __m256i Dot(__m256i sum, __m256i numbers, __m256i x) {
 template <DType kType, int kCount>
 FOOTPRINT_INT8_INLINE __m256 Terms(const uint8_t* at, const int8_t* x,
                                    __m256 x_steps, __m256i halves) {
+  // Multiplies each group with x, into eight partial sums.
   __m256i z[8];
 #pragma GCC unroll 8
   for (int group = 0; group < 8; ++group) {
@@ -203,6 +204,8 @@ FOOTPRINT_INT8_INLINE __m256 Terms(const uint8_t* at, const int8_t* x,
     z[group] = Dot<kIsSigned<kType>>(z[group], Numbers<kType>(at, group),
                                      Load32(x + group * kGroup));
   }
+  // Adds up the partial sums: lane i of `first` has the first half of group i,
+  // and lane i of `second` its second half.
   const __m256i low = _mm256_hadd_epi32(_mm256_hadd_epi32(z[0], z[1]),
                                         _mm256_hadd_epi32(z[2], z[3]));
   const __m256i high = _mm256_hadd_epi32(_mm256_hadd_epi32(z[4], z[5]),
@@ -211,6 +214,8 @@ FOOTPRINT_INT8_INLINE __m256 Terms(const uint8_t* at, const int8_t* x,
   const __m256i second = _mm256_permute2x128_si256(low, high, 0x31);
   const Factors factors = FactorsOf<kType, kCount>(at);
   const __m256 step = _mm256_mul_ps(factors.steps, x_steps);
+  // Takes the offset out again, by subtracting kOffset times the sums of x. The
+  // halves of a group of Q6_K have factors of their own.
   constexpr int16_t kMoved = -kOffset<kType>;
   if constexpr (kType == DType::kQ6K) {
     const __m256i first_moved = _mm256_add_epi32(
@@ -286,7 +291,8 @@ FOOTPRINT_INT8_INLINE void TermsOfRows(const uint8_t* at, int64_t row_bytes,
         terms[row] = Terms<kType, 4>(here, x, x_steps, halves);
         continue;
       }
-      // Nothing beyond the row is read.
+      // Copies the last groups of the row, since Terms<kType, 8> would read
+      // beyond it.
       constexpr int kBytes = Int8Format<kType>::kBytes;
       uint8_t copy[8 * kBytes + 32] = {};
       std::memcpy(copy, here, static_cast<size_t>(groups) * kBytes);
@@ -373,10 +379,13 @@ template <DType kType>
 FOOTPRINT_INT8_INLINE __m128 AddQuad(const uint8_t* at, int64_t row_bytes,
                                      const int8_t* x, const float* x_steps,
                                      const int32_t* halves, __m128 sum) {
+  // Sorts x by half: lane i of `first` has the first half of group i.
   const __m512i x_low = _mm512_loadu_si512(x);
   const __m512i x_high = _mm512_loadu_si512(x + 64);
   const __m512i first = _mm512_shuffle_i64x2(x_low, x_high, 0x88);
   const __m512i second = _mm512_shuffle_i64x2(x_low, x_high, 0xdd);
+  // The products of group i start at -kOffset times the sum of its x, which
+  // takes the offset out again.
   const __m512i lanes =
       _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
   const __m128i moved = _mm_madd_epi16(
@@ -390,6 +399,7 @@ FOOTPRINT_INT8_INLINE __m128 AddQuad(const uint8_t* at, int64_t row_bytes,
     FetchAhead<4 * Int8Format<kType>::kBytes>(here);
     dots[row] = DotOfBlocks<kType>(here, start, first, second);
   }
+  // Multiplies by the steps: element r of lane i belongs to group i of row r.
   const __m128i a = StepsOfTwoRows<kType>(at, at + row_bytes);
   const __m128i b =
       StepsOfTwoRows<kType>(at + 2 * row_bytes, at + 3 * row_bytes);
@@ -514,7 +524,8 @@ FOOTPRINT_INT8_INLINE Floats Multiply(Floats a, Floats b) {
   return _mm512_mul_ps(a, b);
 }
 FOOTPRINT_INT8_INLINE Floats ToFloats(Ints x) { return _mm512_cvtepi32_ps(x); }
-// Multiplies the halves of each pair with those of `pair` and adds them up.
+// Takes each element for a pair of 16-bit integers, multiplies them by those of
+// `pair`, and adds the two products.
 FOOTPRINT_INT8_INLINE Ints MultiplyPairs(Ints x, int pair) {
   return _mm512_madd_epi16(x, _mm512_set1_epi32(pair));
 }
@@ -783,9 +794,12 @@ FOOTPRINT_INT8_INLINE void AddGroup(
     return record + vector / kTokenVectors * panel_bytes +
            vector % kTokenVectors * kLaneBytes;
   };
+  // Computes the sums of products of whole numbers as floats. The halves of a
+  // group of Q6_K have factors of their own, so each is a round of the loop.
   Floats value[kRows][kVectors];
 #pragma GCC unroll 2
   for (int half = 0; half < (kHasHalves ? 2 : 1); ++half) {
+    // Starts at -kOffset times the sum of x, which takes the offset out again.
     Ints dot[kRows][kVectors];
     const int pair = !kHasHalves ? kBoth
                      : half == 0 ? kMoved & 0xffff
@@ -826,6 +840,7 @@ FOOTPRINT_INT8_INLINE void AddGroup(
       }
     }
   }
+  // Multiplies by the steps, and adds the least values times the sums of x.
 #pragma GCC unroll 16
   for (int v = 0; v < kVectors; ++v) {
     const Floats x_step =
@@ -877,7 +892,7 @@ void MultiplyTile(char* scratch, int64_t columns, int64_t first_row,
         float* const at = output.data + (first_row + row) * output.row_stride +
                           v / kTokenVectors * output.panel_stride +
                           v % kTokenVectors * kLanes;
-        // Adding a bias of zero would only change the sign of a zero.
+        // Later blocks add no bias of zero, since -0 + 0 would change the sign.
         Floats start = Set(bias);
         if (keeps)
           start = block > 0 ? LoadFloats(at) : Add(LoadFloats(at), start);
@@ -951,6 +966,7 @@ void RoundVector(const float* input, int64_t columns, const VectorPlace& to) {
 
 void RoundGroup(const float* input, char* record) {
   constexpr int kLanes = static_cast<int>(kPanelWidth);
+  // Finds each token's step.
   uint32_t largest[kLanes] = {};
   for (int i = 0; i < kGroup; ++i) {
     for (int lane = 0; lane < kLanes; ++lane) {
@@ -968,6 +984,7 @@ void RoundGroup(const float* input, char* record) {
     factor[lane] = steps[lane].per_step;
     mask[lane] = steps[lane].mask;
   }
+  // Rounds the numbers. A quad has four features of each token side by side.
   int32_t halves[2][kLanes] = {};
   for (int quad = 0; quad < 8; ++quad) {
     uint32_t packed[kLanes] = {};
@@ -982,6 +999,7 @@ void RoundGroup(const float* input, char* record) {
     }
     std::memcpy(record + quad * 64, packed, sizeof(packed));
   }
+  // Writes the steps, and the sums of the halves.
   float step[kLanes];
   int32_t sums[kLanes];
   for (int lane = 0; lane < kLanes; ++lane) {

@@ -14,12 +14,12 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lowmem/kernels/int8_product.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h.
+// highway.h must come after foreach_target.h.
 #include "hwy/highway.h"
 
-// Highway chooses among its instruction sets, of which a test may leave some
-// out. VNNI is not among them in all of its versions, so whether the processor
-// has that is asked beside it.
+// Highway chooses the instruction set, and a test may exclude some of them. Not
+// every version of Highway knows VNNI, so FindInstructions asks the processor
+// for that.
 HWY_BEFORE_NAMESPACE();
 namespace footprint {
 namespace HWY_NAMESPACE {
@@ -49,13 +49,14 @@ namespace {
 
 // Every type's numbers come in groups of 32.
 constexpr int64_t kGroup = 32;
-// The eight quads of a group of sixteen tokens, its steps, and the sums of its
-// halves.
+// A record has one group of the features of sixteen tokens: eight quads, then
+// the tokens' steps, then the sums of both halves of the group.
 constexpr int64_t kRecordBytes = 640;
 constexpr int64_t kStepsOffset = 512;
 constexpr int64_t kHalvesOffset = 576;
 
-// How the numbers of a type are stored: their offset from what they mean.
+// Describes the blocks of a type. The kernels multiply unsigned numbers, which
+// are kOffset more than the numbers that they stand for.
 template <int kElementsOf, int kBytesOf, int kOffsetOf, bool kHasLeastValue>
 struct FormatOf {
   static constexpr bool kIsLarge = kElementsOf > kGroup;
@@ -100,7 +101,8 @@ struct VectorPlace {
   int32_t* halves;
 };
 
-// Where the halves begin, in bytes. The steps begin behind the padded numbers.
+// Returns the offset of the halves in bytes. They come after the steps, which
+// come after the padded numbers.
 int64_t HalvesOffset(int64_t columns) {
   const int64_t padded = PaddedColumns(columns);
   return padded + padded / kGroup * int64_t{sizeof(float)};
@@ -130,13 +132,14 @@ HWY_INLINE float FloatOf(uint32_t bits) {
   std::memcpy(&x, &bits, sizeof(x));
   return x;
 }
-// Magnitudes have the order of their bits, in which NaNs are the largest.
+// Returns the bits without the sign. As integers they have the order of the
+// magnitudes, with NaNs above all numbers.
 HWY_INLINE uint32_t MagnitudeBits(float x) { return BitsOf(x) & 0x7fffffffu; }
 
 struct RoundingStep {
   float step;
   float per_step;
-  uint32_t mask;  // of the numbers; zero where they are zero anyway
+  uint32_t mask;  // is ANDed with the numbers; zero if all become zero
 };
 
 HWY_INLINE RoundingStep FindRoundingStep(uint32_t largest) {
@@ -154,8 +157,8 @@ HWY_INLINE RoundingStep FindRoundingStep(uint32_t largest) {
   return step;
 }
 
-// The nearest whole number of steps: what is added leaves no room for
-// fractions in a float.
+// Returns the nearest whole number of steps. The addition rounds, since a float
+// of the size of kNoFractions (1.5 * 2^23) has no bits for fractions.
 HWY_INLINE int32_t RoundNumber(float x, const RoundingStep& step) {
   constexpr float kNoFractions = 12582912.0f;
   const float moved = x * step.per_step + kNoFractions;

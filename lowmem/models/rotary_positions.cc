@@ -167,6 +167,7 @@ bool operator==(const RotaryPositions& a, const RotaryPositions& b) {
 RotaryPositions ReadRotaryParameters(ConfigReader& parameters,
                                      const RotaryDefaults& defaults) {
   RotaryPositions rotary;
+  // Reads the base, and the number of features of a head that rotate.
   const double theta = parameters.NumberOr("rope_theta", defaults.theta);
   const double share = parameters.NumberOr("partial_rotary_factor", 1);
   if (!(theta > 1)) parameters.Fail("rope_theta", "is not above 1");
@@ -182,7 +183,7 @@ RotaryPositions ReadRotaryParameters(ConfigReader& parameters,
                                              "not pairs"));
     return rotary;
   }
-  // Far more than any head has, and so few that the list stays small.
+  // This is far more than any head has, and the list still stays small.
   constexpr int64_t kMostFeatures = 1 << 16;
   if (features > kMostFeatures) {
     parameters.Fail("head_dim",
@@ -191,7 +192,7 @@ RotaryPositions ReadRotaryParameters(ConfigReader& parameters,
   }
   const std::vector<float> periods = Periods(theta, features);
   for (const float period : periods) rotary.frequencies.push_back(1 / period);
-  // Older configs say "type".
+  // Scales the frequencies. Older configs say "type".
   const std::string type =
       parameters.TextOr("rope_type", parameters.TextOr("type", "default"));
   if (type == "linear") {

@@ -150,8 +150,8 @@ bool IsCjkIdeograph(int32_t character) {
 }
 
 std::string ToLowerCase(absl::string_view text) {
-  // The only character whose lower case has two characters: an i and a dot
-  // above.
+  // This is the only character whose lower case has two characters: an i and a
+  // dot above.
   constexpr int32_t kDottedCapital = 0x130;
   std::string lower;
   lower.reserve(text.size());

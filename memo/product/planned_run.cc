@@ -193,8 +193,8 @@ void PlannedRun::RevisePlan(size_t step) {
                              revised.load_count, " loads"));
 }
 
-// Google Benchmark called a cell whose values are not loaded, because the name
-// of another cell's instance matches it.
+// Records that Google Benchmark called a cell whose values are not loaded,
+// because the name of another cell's instance matches it.
 void PlannedRun::RecordUnplannedCall(const std::string& cell_name) {
   recorder_.NoteProblem();
   recorder_.Say(
@@ -210,9 +210,10 @@ Stretch& PlannedRun::StretchAt(size_t step) {
   return stretches_[static_cast<size_t>(plan_.schedule.steps[step].cell)];
 }
 
-// Product cells that have the order of Google Benchmark's list can run in one
-// call. A call matches the whole list and keeps data for each instance that it
-// runs. So a few instances have a call each, and many share kMostCalls.
+// Returns the end of the batch of steps that run in one call. Product cells in
+// the order of Google Benchmark's list can share a call. A call matches the
+// whole list and keeps data for each instance that it runs. So few instances
+// have a call each, and many share kMostCalls calls.
 size_t PlannedRun::EndOfBatch(size_t begin) {
   constexpr size_t kMostCalls = 32;
   const size_t most_cells = std::max<size_t>(1, stretches_.size() / kMostCalls);
@@ -269,7 +270,7 @@ void PlannedRun::RunInstances(const Stretch& stretch,
   }
 }
 
-// Returns the names that are left to run after one that threw.
+// Runs the instances up to one that throws. Returns the names that are left.
 std::vector<std::string> PlannedRun::RunNames(std::vector<std::string> names,
                                               JoiningReporter* reporter) {
   reporter->ForgetRows();
@@ -305,7 +306,8 @@ std::vector<std::string> PlannedRun::RunNames(std::vector<std::string> names,
   return names;
 }
 
-// Google Benchmark returns only how many instances it ran.
+// Records that Google Benchmark ran another number of instances than it was
+// asked for. It does not tell which.
 void PlannedRun::RecordCount(const std::vector<std::string>& names,
                              size_t count) {
   recorder_.NoteProblem();

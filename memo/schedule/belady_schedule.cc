@@ -47,7 +47,8 @@ class NextUses {
   std::vector<int> next_;
 };
 
-// Returns the bytes that each eviction frees, divided by its cost.
+// Returns for each value the bytes that its eviction frees, divided by the cost
+// of loading it again.
 std::vector<double> ComputeWeights(const ScheduleRequest& request) {
   std::vector<double> weights;
   weights.reserve(request.values.size());

@@ -47,8 +47,8 @@ constexpr InterpreterLayout kLayout312 = {
     /*str_compact=*/56,
 };
 
-// The begin of _Py_DebugOffsets, each member a word. Versions differ in how
-// many they have of the interpreter's state.
+// The beginning of _Py_DebugOffsets, whose members have one word each. Versions
+// differ in the number of words about the interpreter's state.
 template <int interpreter_word_count>
 struct DebugOffsets {
   char cookie[8];
@@ -74,7 +74,7 @@ struct CodeOffsets {
   uint64_t localsplusnames, localspluskinds, co_code_adaptive;
 };
 
-// 3.13 and 3.14.
+// Reads the offsets that 3.13 and 3.14 store in _PyRuntime.
 template <int interpreter_word_count, typename FrameOffsets>
 bool ReadDebugOffsets(uint32_t version, const void* runtime,
                       InterpreterLayout* layout) {

@@ -17,7 +17,7 @@ constexpr size_t kMaxPaths = 5;
 // The number of calls shown at each end of a row without branches.
 constexpr size_t kShownFirst = 2;
 constexpr size_t kShownLast = 4;
-// A path with less than this share of the peak (5 %) is left out.
+// The peak divided by this (5 %): paths with at most these bytes are left out.
 constexpr int64_t kLeastShareOfPeak = 20;
 
 struct CallTreeNode {
@@ -35,7 +35,8 @@ struct CallTreeNode {
   }
 };
 
-// Returns the frames from the outermost call to the place.
+// Returns the frames from the outermost call to `call`, without those that
+// allocate or interpret for their caller.
 std::vector<uint32_t> FramesTo(const MeasuredRun& run, uint32_t call) {
   std::vector<uint32_t> frames;
   for (; call != 0; call = run.calls(static_cast<int>(call) - 1).parent()) {

@@ -140,9 +140,9 @@ void AddProgramMetrics(const MeasuredRun& run, const MeasuredImage& image,
             metrics);
 }
 
-// Adds the bytes beyond the heap of the process where they are most. Gates
-// refuse a profile whose heap explains too little until a threshold judges the
-// rest.
+// Finds the process with the most anonymous bytes beyond its heap, and adds them
+// if its heap explains too little. Gates refuse such a profile until a threshold
+// judges these bytes.
 void AddUnaccounted(const MeasuredRun& run, BenchmarkMemory* memory) {
   const auto least_told =
       std::max_element(run.images().begin(), run.images().end(),
@@ -230,6 +230,7 @@ std::string DescribeSite(const CodeFrame& frame) {
 void AttributePeak(const MeasuredRun& run, const MeasuredImage& image,
                    const std::map<int, int>& phase_of,
                    BenchmarkMemory* memory) {
+  // Adds up the bytes at the peak by phase and place.
   const CodePlaces places(run);
   std::map<std::pair<int, uint32_t>, int64_t> bytes_of_place;
   for (const SiteAmounts& site : image.sites()) {
@@ -257,6 +258,7 @@ void AttributePeak(const MeasuredRun& run, const MeasuredImage& image,
     holder.line_bytes = place_bytes;
     holder.name = absl::StrCat(stage, "site:", DescribeSite(frame));
   }
+  // Adds the functions with the most bytes, and the others as one.
   std::vector<std::pair<int64_t, std::string>> sorted;
   for (const auto& [key, holder] : holders) {
     if (holder.bytes > 0) sorted.emplace_back(-holder.bytes, holder.name);
@@ -287,6 +289,7 @@ bool Fails(const MeasuredRun& run, ProducerFailure* failure) {
     failure->set_exit_status(run.exit_status());
     return true;
   }
+  // The program succeeded, but some of its memory may be missing.
   failure->set_kind(ProducerFailure::WROTE_NO_PROFILE);
   if (run.images().empty()) {
     failure->set_detail("the agent was not loaded, so nothing was measured");

@@ -27,9 +27,9 @@ bool IsInPackages(absl::string_view path) {
          absl::StrContains(path, "/lib/python3");
 }
 
-// Returns whether the file is in a folder of the system's libraries. Images of
-// containers have programs below /usr/src and /opt, and administrators have
-// them below /usr/local/bin.
+// Returns whether the file is in a folder of the system's libraries. Folders
+// that may have the user's programs do not count: /usr/src and /opt in images
+// of containers, and /usr/local/bin.
 bool IsInstalled(absl::string_view path) {
   for (absl::string_view folder :
        {"/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/",
@@ -37,7 +37,8 @@ bool IsInstalled(absl::string_view path) {
         "/usr/sbin/", "/usr/local/share/"}) {
     if (absl::StartsWith(path, folder)) return true;
   }
-  // Python files in these folders are add-ons only among packages.
+  // Libraries below /opt and /usr/local are installed. Python files there may
+  // be the user's, so only those among packages count.
   const bool is_add_on =
       (absl::StartsWith(path, "/opt/") ||
        absl::StartsWith(path, "/usr/local/")) &&
@@ -121,7 +122,8 @@ bool IsLoading(const CodeFrame& frame) {
   return false;
 }
 
-// What the calls around a frame say about the owner of a block.
+// Says who requested a block, as its stack tells. kNone: no call on the stack
+// decides it. kNobodyKnown: there is no stack.
 enum class Asker : uint8_t { kNone, kProgram, kLoader, kNobodyKnown };
 
 Asker FindAsker(const CodeFrame& frame, const MeasuredImage& image) {
@@ -130,7 +132,8 @@ Asker FindAsker(const CodeFrame& frame, const MeasuredImage& image) {
                                                         : Asker::kNone;
 }
 
-// Returns for each call what the innermost deciding call around it says.
+// Returns the asker of each call: that of the innermost call on its stack whose
+// frame has one.
 std::vector<Asker> AskersOfCalls(const MeasuredRun& run,
                                  const MeasuredImage& image) {
   std::vector<Asker> of_frames;
@@ -152,7 +155,8 @@ std::vector<Asker> AskersOfCalls(const MeasuredRun& run,
   return askers;
 }
 
-// Returns whether the interpreter is among the calls if none of them decides.
+// Returns whether the innermost call of the interpreter or of a library is one
+// of the interpreter.
 bool IsInterpretersOwn(const MeasuredRun& run, const MeasuredImage& image,
                        uint32_t call) {
   while (call != 0 && call <= static_cast<uint32_t>(run.calls_size())) {

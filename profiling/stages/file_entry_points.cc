@@ -1,6 +1,6 @@
-// open, close and related functions, in front of the C library's. Data files
-// become stages, and a starting interpreter is noticed. Effects, results and
-// errno are the C library's.
+// Defines open, close and related functions in front of the C library's, so
+// that data files become stages and the start of an interpreter is noticed.
+// Effects, results and errno are the C library's.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// The next function of this name, looked up once.
+// Finds the next function of this name, and keeps its address.
 template <typename Function>
 class NextFunction {
  public:

@@ -16,7 +16,7 @@ namespace footprint {
 namespace {
 
 // Splits the text at commas. A backslash before a comma or before another
-// backslash stands for that character; any other is itself.
+// backslash stands for that character; any other backslash is kept.
 std::vector<std::string> SplitAtCommas(absl::string_view text) {
   std::vector<std::string> parts(1);
   for (size_t i = 0; i < text.size(); ++i) {

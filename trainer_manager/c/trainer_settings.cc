@@ -87,7 +87,7 @@ absl::StatusOr<OptimizerPointer> TakeOptimizer(Properties* properties) {
     properties->Take("weight_decay", &decay);
     return AdamW(*schedule, decay, beta1, beta2, epsilon);
   }
-  // A missing name is Finish's error.
+  // Properties::Finish reports a missing name, so any optimizer will do here.
   if (name.empty()) return StochasticGradientDescent(*schedule);
   return RefuseValue("optimizer", name, "sgd, momentum, adam or adamw");
 }

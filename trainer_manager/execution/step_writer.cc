@@ -145,8 +145,9 @@ void StepWriter::Hold(size_t l, const StepUse& use) {
   }
 }
 
-// In a chain of sums, each recomputation would double the number of the next
-// ones. Beyond a limit, nothing more is forgotten.
+// Forgets recomputed values that no step holds any more. In a chain of sums,
+// each layer would double the number of recomputations, so beyond a limit
+// nothing is forgotten.
 void StepWriter::Release(size_t l, const StepUse& use) {
   const size_t inputs = network_.inputs.size();
   for (const Operand& operand : use.reads) {
