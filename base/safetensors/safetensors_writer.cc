@@ -134,6 +134,7 @@ absl::StatusOr<SafetensorsWriter> SafetensorsWriter::Create(
   const absl::StatusOr<SafetensorsIndex> readable =
       SafetensorsIndex::Parse(header, file_bytes, path);
   if (!readable.ok()) return readable.status();
+  // Begins the file.
   AtomicFileOptions whole;
   whole.expected_bytes = file_bytes;
   whole.to_disk = options.to_disk;

@@ -485,6 +485,7 @@ int ScalingLaw::highest_power() const {
 absl::optional<ScalingLaw> FitScalingLaw(
     absl::Span<const ScalingPoint> points) {
   if (points.size() < kMinimumPointCount) return absl::nullopt;
+  // Chooses the first of the laws that describe the points.
   const Problem problem = MakeProblem(points);
   ScalingLaw law;
   if (problem.scales.empty()) return law;

@@ -275,6 +275,7 @@ std::string WrapCommand(absl::string_view command, size_t width, size_t indent,
   std::string text;
   size_t column = first_column;
   for (const ShellWord& word : ShellWords(command).Split()) {
+    // Begins the word on this line if it fits, else on the next one.
     const bool is_first = text.empty();
     const size_t word_width = DisplayWidth(word.text);
     if (!is_first && column + 1 + word_width > room) {
@@ -284,6 +285,8 @@ std::string WrapCommand(absl::string_view command, size_t width, size_t indent,
       text += ' ';
       ++column;
     }
+    // Cuts a word that is longer than a line, each time at the last seam that
+    // fits.
     size_t done = 0;
     const ShellWord::Seam* last = nullptr;
     size_t last_column = column;

@@ -123,6 +123,7 @@ GateInput ReadGateInput(const std::string& manifest_path,
     AddProblem(manifest_path, manifest.status().message(), &input);
     return input;
   }
+  // Reads the files that the lines name, but only notes those of samples.
   int number = 0;
   std::vector<LabelledPath> samples;
   for (absl::string_view line : absl::StrSplit(*manifest, '\n')) {

@@ -16,6 +16,7 @@ void CheckProfiles(absl::Span<const MemoryProfile> profiles,
                "memory_profile target in the gate",
                verdict);
   }
+  // Reports failed programs, and figures that were not shown to repeat.
   for (const MemoryProfile& profile : profiles) {
     if (profile.has_failure()) {
       AddProblem(PRODUCER_FAILED, profile.label(),
@@ -36,6 +37,7 @@ void CheckProfiles(absl::Span<const MemoryProfile> profiles,
           verdict);
     }
   }
+  // Passes the producers' remarks on to the reader of the verdict.
   for (const MemoryProfile& profile : profiles) {
     for (const Remark& remark : profile.remarks()) {
       ProducerRemark* const passed_on = verdict->add_remarks();

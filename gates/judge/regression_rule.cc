@@ -167,6 +167,7 @@ class SampledRegressionRule : public Rule {
       add("regression stands beside a rule that is not over samples; give "
           "the other a threshold of its own, or a budget");
     }
+    // The negated comparisons also find NaN.
     if (!(rule.tolerance() >= 0) || !(rule.detectable() > rule.tolerance()) ||
         !std::isfinite(rule.detectable())) {
       add(absl::StrCat("regression has the tolerance ", rule.tolerance(),

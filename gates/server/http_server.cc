@@ -462,6 +462,7 @@ void HttpServer::Implementation::ShowPage(httplib::Response& response) const {
 void HttpServer::Implementation::Upload(const httplib::Request& request,
                                         httplib::Response& response,
                                         const httplib::ContentReader& content) {
+  // Refuses a body that is not the bundle itself, with its length announced.
   int64_t announced_bytes = 0;
   if (request.has_header("Content-Encoding") ||
       request.has_header("Transfer-Encoding") ||
@@ -499,6 +500,7 @@ void HttpServer::Implementation::Upload(const httplib::Request& request,
     Write(*refusal, &response);
     return;
   }
+  // Receives the bundle, and answers.
   auto& upload = std::get<BundleUpload>(begun);
   absl::Status status;
   const bool is_whole = content([&](const char* data, size_t size) {

@@ -611,6 +611,7 @@ ApiResponse ValidationApi::ShowMetrics(const ApiRequest& /*request*/,
   ApiResponse response;
   response.content_type =
       "application/openmetrics-text; version=1.0.0; charset=utf-8";
+  // Adds the counts of the store, and then those since the start.
   std::string* text = &response.body;
   AddMetric("trials_waiting", "gauge", "Trials that wait.", "", counts->waiting,
             text);
@@ -630,6 +631,7 @@ ApiResponse ValidationApi::ShowMetrics(const ApiRequest& /*request*/,
             "_total", refusal_count_, text);
   AddMetric("resident_bytes", "gauge", "Resident set of the server.", "",
             ReadResidentBytes().now_bytes, text);
+  // Adds the verdicts by decision, and the histograms of times.
   const DecisionCounts decided = queue_->Decided();
   absl::StrAppend(text,
                   "# TYPE footprint_verdicts counter\n# HELP "

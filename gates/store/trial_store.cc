@@ -325,6 +325,7 @@ absl::StatusOr<Submission> TrialStore::SubmitPinned(const NewTrial& trial) {
 
 absl::Status TrialStore::Insert(SqliteDatabase* database, const NewTrial& trial,
                                 int64_t bundle_bytes, Digests* removed) const {
+  // Refuses the trial if too many wait, or too many of its submitter.
   const absl::StatusOr<int64_t> waiting =
       NumberIn(database, "SELECT trial_count - decided_count FROM total");
   if (!waiting.ok()) return waiting.status();
@@ -343,6 +344,7 @@ absl::Status TrialStore::Insert(SqliteDatabase* database, const NewTrial& trial,
       return TooManyOfSubmitter(trial.submitter, trial.limits.most_undecided);
     }
   }
+  // Inserts the trial.
   absl::StatusOr<SqliteStatement> insert = database->Prepare(
       "INSERT INTO trial(key, bundle_sha256, deployment, submitter, "
       "submitted_unix_seconds) VALUES(?, ?, ?, ?, ?)");
@@ -356,6 +358,7 @@ absl::Status TrialStore::Insert(SqliteDatabase* database, const NewTrial& trial,
   if (!status.ok()) return status;
   status = InsertLimits(database, trial.limits);
   if (!status.ok()) return status;
+  // Inserts the bundle, or notes that a stored one was submitted again.
   absl::StatusOr<SqliteStatement> bundle = database->Prepare(
       "INSERT INTO bundle VALUES(?, ?, last_insert_rowid()) "
       "ON CONFLICT(sha256) DO UPDATE SET last_sequence = "

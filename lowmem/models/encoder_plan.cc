@@ -76,7 +76,8 @@ EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
   const int64_t float_bytes = sizeof(float);
   const int64_t tokens = plan.padded_tokens();
   ArenaLayout layout;
-  // Pages first: nothing is lost between.
+  // Takes memory for tiles. Slots begin at pages, so they come first, where no
+  // bytes are lost before them.
   const int64_t tile_bytes = LargestTileBytes(request, choice);
   plan.slots =
       TakeSlots(workers * choice.depth, tile_bytes, request.needs, &layout);
@@ -86,11 +87,13 @@ EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
     plan.schedule =
         layout.TakeParts(workers, tiles * static_cast<int64_t>(sizeof(Tile)));
   }
+  // Takes memory for the activations of all tokens.
   plan.hidden = layout.Take(config.hidden * tokens * float_bytes);
   plan.sums = layout.Take(config.hidden * tokens * float_bytes);
   plan.work = layout.Take(std::max(
       AttentionBytes(plan), choice.chunk_features * tokens * float_bytes));
   plan.vectors = layout.Take(VectorsBytes(config));
+  // Takes the workers' buffers.
   const int64_t longest = std::max(config.hidden, choice.chunk_features);
   if (request.tokens > 1) {
     plan.wide = layout.TakeParts(workers,

@@ -103,6 +103,7 @@ int main(int argc, char** argv) {
       "Writes a checkpoint of a public model's shape with random values:\n"
       "config.json and model.safetensors in FOLDER. A flag such as --layers\n"
       "changes one number of the shape.");
+  // Checks everything before a file is written.
   const std::vector<char*> arguments =
       footprint::lowmem_internal::ParseFlags(argc, argv);
   if (arguments.size() != 2) {
@@ -129,6 +130,7 @@ int main(int argc, char** argv) {
         absl::StrCat(arguments[1], "/", name), absl::GetFlag(FLAGS_force));
     if (!free.ok()) return Fail(ExitCode::kFailed, free);
   }
+  // Writes the checkpoint.
   footprint::ProgressBar bar(stderr, "generating");
   footprint::CheckpointOptions options;
   options.seed = absl::GetFlag(FLAGS_seed);

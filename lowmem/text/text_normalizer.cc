@@ -164,7 +164,7 @@ absl::Status TextNormalizer::Add(const nlohmann::json& json) {
                              {"NFKC", NormalForm::kNfkc},
                              {"NFKD", NormalForm::kNfkd}};
   const std::string type = JsonTextOr(json, "type", "");
-  // Normal forms of Unicode.
+  // Looks for the normal forms of Unicode.
   for (const Form& form : kForms) {
     if (type != form.type) continue;
     steps_.push_back([form = form.form](const std::string& text) {
@@ -172,7 +172,7 @@ absl::Status TextNormalizer::Add(const nlohmann::json& json) {
     });
     return absl::OkStatus();
   }
-  // All other types; a Sequence adds its steps one after the other.
+  // Looks for the other types. A Sequence adds its steps one after the other.
   if (type == "Sequence") {
     for (const nlohmann::json& step : JsonMember(json, "normalizers")) {
       const absl::Status status = Add(step);

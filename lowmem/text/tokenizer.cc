@@ -134,8 +134,8 @@ absl::Status Tokenizer::AddSpecialWords() {
       changed.push_back(word);
     }
   }
-  // Of equal words the first one added counts. It is one that normalising did
-  // not change.
+  // Among equal words, the first one that is added counts. So words that
+  // normalising changed are added last.
   for (const SpecialWord& word : changed) normal_words_.Add(word);
   return absl::OkStatus();
 }

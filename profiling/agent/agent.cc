@@ -114,7 +114,7 @@ void BeginSamples(int folder) {
   }
 }
 
-// Returns whether stacks are recorded, of whatever.
+// Returns whether stacks are recorded, for any purpose.
 bool HasStacks() {
   return record->has_sites != 0 || processor_interval_ns >= 0 ||
          copy_interval_bytes >= 0;
@@ -158,6 +158,7 @@ void BeginRecord(bool is_fork) {
     StopRecording();
     return;
   }
+  // Describes the process.
   record->process_id = own_process;
   record->parent_process_id = getppid();
   record->is_fork = is_fork;
@@ -170,6 +171,7 @@ void BeginRecord(bool is_fork) {
   record->executable[size < 0 ? 0 : size] = '\0';
   record->command_line_size = ReadStart(
       "/proc/self/cmdline", record->command_line, sizeof(record->command_line));
+  // Starts the recorders, most of which have a file of their own.
   PublishHeap(&record->heap);
   BeginMappingsRecord(folder);
   if (sampling_interval_bytes >= 0) {

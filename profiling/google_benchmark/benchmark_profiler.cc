@@ -509,6 +509,8 @@ int MeasureInProcesses(const ProcessSharing& sharing,
   const std::vector<std::string> names = ListBenchmarks(&complaints);
   std::cerr << complaints;
   if (names.empty()) return NoBenchmark();
+  // Refuses what several processes cannot do, and outputs that cannot be
+  // written.
   const std::vector<std::string> command_line = CommandLine();
   if (AsksForRows(command_line)) {
     std::cerr << "--benchmark_out, or BENCHMARK_OUT, wants the rows of one "
@@ -537,6 +539,7 @@ int MeasureInProcesses(const ProcessSharing& sharing,
               << "; check that its folder is there and can be written\n";
     return 1;
   }
+  // Measures each group of benchmarks in a process of its own.
   MemoryProfile profile;
   std::vector<std::string> failures;
   const std::vector<BenchmarkGroup> groups = GroupBenchmarks(names, sharing);

@@ -323,6 +323,7 @@ absl::StatusOr<ProcessEnd> RunFreshProcess(const FreshProcess& process) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::signal(SIGCHLD, SIG_DFL);
 
+  // Starts the program.
   ProcessEnd end;
   end.process_id = fork();
   if (end.process_id < 0) {
@@ -335,6 +336,7 @@ absl::StatusOr<ProcessEnd> RunFreshProcess(const FreshProcess& process) {
   }
   standard_error.CloseWriteEnd();
   report.CloseWriteEnd();
+  // Waits until it ends, and kills the processes that it leaves.
   fcntl(standard_error.read_end, F_SETFL, O_NONBLOCK);
   ReadStartReports(report.read_end, &end);
   const WaitEnd wait_end =

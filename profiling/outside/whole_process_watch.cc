@@ -234,13 +234,14 @@ void WholeProcessWatch::NoteSum(const CountsOfProcesses& counts,
   }
   if (counts.empty()) return;
   most_file_bytes_ = std::max(most_file_bytes_, file_bytes);
-  // The sum is higher than at any earlier sample, whatever a high-water mark
-  // has shown since.
+  // The exact sum takes longer. It is not needed if even this upper bound is
+  // not above the sum of the sample whose parts were read.
   if (file_bytes + std::max(rest_bytes, needed_bytes + uses.MostWholeBytes()) <=
       parts_sum_bytes_) {
     last_file_bytes_ = std::min(last_file_bytes_, file_bytes);
     return;
   }
+  // Computes the exact sum, and keeps it if it is the highest.
   Sum sum = AddUp(counts, address_spaces, uses);
   const int64_t told_bytes =
       sum.mapped.anonymous + sum.mapped.shared + sum.unmapped_bytes;
@@ -259,8 +260,8 @@ void WholeProcessWatch::NoteSum(const CountsOfProcesses& counts,
       peak_.untouched_bytes += counts.at(process_id).untouched;
     }
   }
-  // Parts are read at each fiftieth while the sum grows, and at every page when
-  // it is constant.
+  // Reads the parts if the sum is higher than at their last reading: by 2 %
+  // while it grows, and by any page once it hardly changes.
   const bool stays = now_bytes - last_sum_bytes_ < now_bytes / 2000;
   last_sum_bytes_ = now_bytes;
   if (now_bytes > parts_sum_bytes_ + (stays ? 0 : parts_sum_bytes_ / 50)) {

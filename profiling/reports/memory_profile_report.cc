@@ -140,9 +140,9 @@ void AddProgramMetrics(const MeasuredRun& run, const MeasuredImage& image,
             metrics);
 }
 
-// Finds the process with the most anonymous bytes beyond its heap, and adds them
-// if its heap explains too little. Gates refuse such a profile until a threshold
-// judges these bytes.
+// Finds the process with the most anonymous bytes beyond its heap, and adds
+// them if its heap explains too little. Gates refuse such a profile until a
+// threshold judges these bytes.
 void AddUnaccounted(const MeasuredRun& run, BenchmarkMemory* memory) {
   const auto least_told =
       std::max_element(run.images().begin(), run.images().end(),

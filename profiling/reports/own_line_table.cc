@@ -45,6 +45,7 @@ std::string DescribeCalls(const OwnLine& line) {
 void AddOwnLines(const MeasuredRun& run, const MeasuredImage& image,
                  const std::vector<OwnLine>& own_lines,
                  const RunReportOptions& options, Report* report) {
+  // Defines the columns.
   const int64_t peak_bytes = image.peak_live_bytes();
   ReportTable table;
   table.heading = "Your lines at the peak";
@@ -61,6 +62,7 @@ void AddOwnLines(const MeasuredRun& run, const MeasuredImage& image,
   const bool has_sources = options.source != nullptr;
   if (has_sources) table.columns.push_back(SourceColumn());
   table.compared = {{0, 2}};
+  // Adds a row for each line with bytes at the peak.
   int64_t sum = 0;
   bool has_called = false;
   for (const OwnLine& line : own_lines) {
@@ -84,6 +86,7 @@ void AddOwnLines(const MeasuredRun& run, const MeasuredImage& image,
     table.rows.push_back(std::move(row));
   }
   if (has_sources) DropEmptySources(&table);
+  // Computes the bytes of the peak that belong to none of the lines.
   int64_t others = -sum;
   for (const SiteAmounts& site : image.sites()) {
     others = SaturatedSum(others, site.at_peak().bytes());

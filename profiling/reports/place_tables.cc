@@ -68,6 +68,7 @@ void AddRows(const std::vector<const SiteRow*>& sorted, size_t most,
 void AddPeakPlaces(const MeasuredRun& run, const MeasuredImage& image,
                    const std::vector<SiteRow>& rows,
                    const RunReportOptions& options, Report* report) {
+  // Defines the columns.
   const bool is_sampled = IsSampled(run);
   const int64_t peak_bytes = image.peak_live_bytes();
   ReportTable table = PlaceTable("Lines of code at the peak", 12);
@@ -81,6 +82,7 @@ void AddPeakPlaces(const MeasuredRun& run, const MeasuredImage& image,
   const bool has_sources = options.source != nullptr;
   if (has_sources) table.columns.push_back(SourceColumn());
   table.compared = {{0, 2}};
+  // Adds the places with the most bytes, as many as the options show.
   const auto at_peak = [](const SiteRow& row) { return row.at_peak.bytes(); };
   const std::vector<const SiteRow*> sorted = SortedBy(rows, at_peak);
   size_t shown = 0;
@@ -104,6 +106,7 @@ void AddPeakPlaces(const MeasuredRun& run, const MeasuredImage& image,
     }
     DropEmptySources(&table);
   }
+  // Says whether the figures are exact or estimates.
   const std::string interval =
       FormatRoundedBytes(run.sampling_interval_bytes());
   if (!is_sampled) {

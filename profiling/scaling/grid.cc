@@ -153,12 +153,14 @@ absl::StatusOr<CommandTemplate> CommandTemplate::Parse(
     std::vector<Part> parts = {{"", -1}};
     for (size_t i = 0; i < argument.size(); ++i) {
       const char c = argument[i];
+      // A doubled brace stands for one brace.
       if ((c == '{' || c == '}') &&
           argument.substr(i, 2) == std::string(2, c)) {
         parts.back().first += c;
         ++i;
         continue;
       }
+      // A name in braces stands for a variable; other braces are text.
       const size_t end = c == '{' ? argument.find('}', i) : std::string::npos;
       const std::string name =
           end == std::string::npos ? "" : argument.substr(i + 1, end - i - 1);
@@ -182,6 +184,7 @@ absl::StatusOr<CommandTemplate> CommandTemplate::Parse(
     }
     command.arguments_.push_back(std::move(parts));
   }
+  // Each variable must be used.
   for (size_t i = 0; i < grid.variables.size(); ++i) {
     if (used.count(static_cast<int>(i)) > 0) continue;
     return Unused(grid.variables[i].name, arguments);

@@ -91,6 +91,7 @@ absl::Status SetOption(absl::string_view word, ScalingOptions* options) {
     options->beyond_memory = true;
     return absl::OkStatus();
   }
+  // Sets the options that have one text.
   const std::vector<std::pair<std::string, std::string*>> texts = {
       {"--grid", &options->grid},
       {"--name", &options->name},
@@ -110,6 +111,7 @@ absl::Status SetOption(absl::string_view word, ScalingOptions* options) {
     *text = value;
     return absl::OkStatus();
   }
+  // Sets the options that have lists.
   if (value.empty() && (name == "--with" || name == "--variables")) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, " has no value; write ", name, "=..."));

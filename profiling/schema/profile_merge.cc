@@ -228,6 +228,7 @@ std::string AttributionBytes(const BenchmarkMemory& benchmark) {
 void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
                     Unrepeated policy, BenchmarkMemory* merged,
                     SampledBenchmark* samples) {
+  // Merges the figures of the whole benchmark.
   const BenchmarkMemory& first = processes[0].profile.benchmarks(index);
   merged->set_name(first.name());
   *merged->mutable_arguments() = first.arguments();
@@ -260,6 +261,7 @@ void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
   if (is_attribution_equal && !does_peak_vary) {
     *merged->mutable_peak_attribution() = first.peak_attribution();
   }
+  // Merges the figures of each phase.
   for (int i = 0; i < first.phases_size(); ++i) {
     Phase* phase = merged->add_phases();
     phase->set_name(first.phases(i).name());

@@ -151,6 +151,7 @@ int main(int argc, char** argv) {
       snprintf(path, sizeof(path), "%s/pictures.safetensors", folder);
   require(length > 0 && length < (int)sizeof(path), "the folder's name fits");
 
+  // Trains without a break.
   loss = train(whole, 0, kSteps);
   accuracy = measure_accuracy(whole);
   check(footprint_trainer_report(whole, &report, sizeof(report)));
@@ -160,7 +161,8 @@ int main(int argc, char** argv) {
   printf("loss %.4f, accuracy %.3f\n", loss, accuracy);
   require(accuracy > 0.97f, "bars are told apart");
 
-  // Stopped after any step, and gone on with elsewhere.
+  // A training that stops after a step, and continues in another trainer, gives
+  // the same bits.
   train(begun, 0, 60);
   check(footprint_trainer_save(begun, path, FOOTPRINT_TRAINING));
   check(footprint_trainer_load(resumed, path));
@@ -168,6 +170,7 @@ int main(int argc, char** argv) {
   require_same_weight(whole, resumed, "conv.weight");
   require_same_weight(whole, resumed, "head.bias");
 
+  // Infers with the saved weights.
   check(footprint_trainer_save(whole, path, FOOTPRINT_WEIGHTS));
   check(footprint_trainer_load(inference, path));
   require(fabsf(measure_accuracy(inference) - accuracy) == 0.0f,

@@ -482,6 +482,7 @@ class StepBuilder {
     const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
     const LayerSignature& signature = layer.signature;
     const size_t value = network_.inputs.size() + l;
+    // Adds the tensors that the layer reads.
     StepWriter::LayerTensors& tensors = writer_.layer(l);
     tensors.weights = layer.weights_of == l
                           ? writer_.AddWeights(layer.name, signature.weights,
@@ -500,6 +501,7 @@ class StepBuilder {
                                 TensorKind::kLabel, *signature.label)};
       plan_.label_tensors = tensors.labels;
     }
+    // Adds its output.
     const bool is_output = layer.is_loss() || writer_.IsOutput(value);
     tensors.output = writer_.AddTensor(
         absl::StrCat(layer.name, " output"),
@@ -524,6 +526,7 @@ class StepBuilder {
           writer_.AddTensor(absl::StrCat(layer.name, " saved ", i),
                             TensorKind::kSaved, signature.saved[i]));
     }
+    // Adds the forward step, and the steps that follow it at once.
     writer_.AddStep(StepKind::kForward, l, signature.forward);
     if (layer.is_loss() && !DefersUpdates(options_)) copies_.AddRestore(l);
     if (writer_.IsSwapped(l) && !writer_.IsOutput(value)) {

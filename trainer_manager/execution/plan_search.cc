@@ -211,8 +211,8 @@ void PlanSearch::KeepFew(const Path& path, std::vector<size_t>* layers) const {
   layers->resize(std::min(layers->size(), kFewLayers));
 }
 
-// Keeps again what fits the budget: first swapped outputs, the largest first,
-// then recomputed ones, the most expensive first.
+// Keeps outputs in memory after all if the plan still fits the budget: swapped
+// ones, the largest first, then recomputed ones, the most expensive first.
 absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(const StepChoices& choices,
                                                     ExecutionPlan plan) const {
   StepChoices kept = choices;
@@ -231,6 +231,7 @@ absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(const StepChoices& choices,
     kept = std::move(trial);
     return absl::OkStatus();
   };
+  // Tries to keep swapped outputs.
   std::vector<size_t> layers = choices.swapped;
   std::stable_sort(layers.begin(), layers.end(), [this](size_t a, size_t b) {
     return SizeBytes(network_.layers[a].signature.output) >
@@ -240,6 +241,8 @@ absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(const StepChoices& choices,
     const absl::Status status = try_without(&StepChoices::swapped, layer);
     if (!status.ok()) return status;
   }
+  // Tries to keep recomputed outputs: first from their recomputation on, then
+  // from the forward pass on.
   layers = choices.dropped;
   std::stable_sort(layers.begin(), layers.end(), [this](size_t a, size_t b) {
     return network_.layers[a].signature.recompute_products >

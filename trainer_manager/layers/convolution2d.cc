@@ -22,6 +22,7 @@ class Convolution2dLayer final : public Layer {
     absl::Status status = CheckOneFloatInput(inputs, 4, 4);
     if (status.ok()) status = CheckOptions(inputs.inputs[0].shape);
     if (!status.ok()) return status;
+    // Describes the tensors, and which of them each step reads and writes.
     const Convolution c = Geometry(inputs.inputs[0].shape);
     LayerSignature signature;
     signature.output.shape = {c.batch, c.output_channels, c.output_height,
@@ -47,8 +48,8 @@ class Convolution2dLayer final : public Layer {
     }
     status = CheckSizes(signature);
     if (!status.ok()) return status;
-    // The backend computes one group at a time. With several groups, a gradient
-    // also needs room for the weight gradient of one group.
+    // Adds workspaces. The backend computes one group at a time. With several
+    // groups, a gradient also needs room for the weight gradient of one group.
     const MathBackend& math = inputs.math;
     const Convolution part = PartOf(c);
     AddWorkspace(math.WorkspaceBytes(part, ConvolutionStep::kForward),

@@ -220,6 +220,7 @@ absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
   std::copy(draft.addresses.begin(), draft.addresses.end(), addresses.begin());
   std::copy(draft.specs.begin(), draft.specs.end(), specs.begin());
   specs_ = {specs.data(), EndSpecs{specs.size()}};
+  // Copies the names of the layers.
   names_ = next;
   for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
     // An error prints a name only up to its first 0.
@@ -227,6 +228,7 @@ absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
     std::memcpy(next, layer.name.c_str(), size);
     next += size;
   }
+  // Writes the steps and their uses.
   uint32_t used = 0;
   uint32_t pieces = 0;
   for (size_t s = 0; s < steps.size(); ++s) {

@@ -252,6 +252,7 @@ absl::StatusOr<Outcome> RunStages(const Estimator& estimator,
   profile->AddArgument("features", absl::StrCat(outcome.feature_count));
   profile->AddArgument("rows", absl::StrCat(outcome.row_count));
 
+  // Fits on the rows that are not held out, and saves the model.
   if (outcome.learned_row_count == outcome.row_count) {
     status = FitAndSave(estimator, *table, model_path);
   } else {
@@ -261,6 +262,7 @@ absl::StatusOr<Outcome> RunStages(const Estimator& estimator,
                         model_path);
   }
   if (!status.ok()) return status;
+  // Predicts all rows with the saved model, and compares with the targets.
   absl::StatusOr<Predictions> predictions =
       LoadAndPredict(estimator, *table, model_path);
   if (!predictions.ok()) return predictions.status();

@@ -220,6 +220,8 @@ absl::Status NeuralNetwork::Predict(const Model& model, const Table& table,
       predictions.size() != table.row_count()) {
     return wrong_model;
   }
+  // Starts the network with the model's parameters. The first of them are the
+  // mean and the deviation of each column.
   const size_t batch_rows =
       std::max<size_t>(1, std::min(options_.batch_rows, table.row_count()));
   const absl::StatusOr<RunningNetwork> network =
@@ -233,6 +235,7 @@ absl::Status NeuralNetwork::Predict(const Model& model, const Table& table,
   const Standard<const double> standard(table.column_count(), parameters);
   SetParameters(parameters.subspan(2 * table.column_count()),
                 network->parameters.get());
+  // Predicts batch by batch.
   std::vector<float> features(batch_rows * feature_count);
   for (size_t first = 0; first < table.row_count(); first += batch_rows) {
     const size_t rows = std::min(batch_rows, table.row_count() - first);
