@@ -34,8 +34,9 @@ ResidentBytes ReadResidentBytes() {
   ResidentBytes resident;
   const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
   if (file < 0) return resident;
-  // Small, because a thread may have 16 KiB of stack. A line that is longer, as
-  // the list of many groups is, comes in pieces, which begin with no key.
+  // The buffer is small, because a thread may have 16 KiB of stack. A longer
+  // line, such as a list of many groups, comes in pieces, and none of them
+  // begins with a key.
   char text[1024];
   size_t size = 0;
   ssize_t taken;

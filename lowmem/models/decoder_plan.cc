@@ -50,8 +50,8 @@ int64_t VectorsBytes(const DecoderConfig& config) {
   return floats * static_cast<int64_t>(sizeof(float));
 }
 
-// Returns the most features that a row of a matrix has, which no tile is
-// smaller than unless matrices lie transposed.
+// Returns the most features that a row of a matrix has. A tile has at least one
+// row, unless matrices are stored transposed.
 int64_t LongestRow(const DecoderConfig& config) {
   return config.is_transposed
              ? config.hidden

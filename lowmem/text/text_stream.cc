@@ -44,9 +44,9 @@ std::string TextStream::Add(int32_t id) {
   return Mended(added);
 }
 
-// A text's pieces depend on no more than a few before them (a space at the
-// beginning, a suffix of a word, the bytes of a character), so the last
-// kKeptIds stay, from a place on where all text was whole.
+// The text of an id depends on no more than a few ids before it (a space at the
+// beginning, a suffix of a word, the bytes of a character). So at least
+// kKeptIds ids stay, and no character was incomplete before the first of them.
 void TextStream::Forget() {
   constexpr size_t kKeptIds = 32;
   if (ids_.size() < whole_ids_ + kKeptIds) return;

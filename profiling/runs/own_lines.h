@@ -7,11 +7,12 @@
 //   }
 //
 // Each block counts at the innermost line of its stack that is the program's
-// own. In Python these are lines of the script and the files beside it. In
-// native code they are lines with debug information outside the folders of the
-// system and of Bazel's external repositories, or the executable's functions if
-// it has none. code_owner.h defines which code is the program's own. A block
-// without such a line is in no row, so the rows add up to at most the peak.
+// own. In Python these are lines of the script and of files that no package
+// manager installed. In native code they are lines with debug information
+// outside the folders of the system and of Bazel's external repositories, or
+// the executable's functions if it has none. code_owner.h defines which code is
+// the program's own. A block without such a line is in no row, so the rows add
+// up to at most the peak.
 //
 // A program without code of its own on its stacks (an installed tool) gives no
 // rows; site_rows.h has the places in any code.

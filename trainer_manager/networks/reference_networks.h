@@ -2,8 +2,8 @@
 //
 //   footprint::Network network = footprint::LeNet5(/*batch=*/32);
 //
-// Each network includes its loss. The labels of a cross entropy are int32
-// classes [batch], unless the comment says otherwise. Thread-safe; see
+// Each network includes its loss. Unless the comment says otherwise, it is a
+// cross entropy, whose labels are int32 classes [batch]. Thread-safe; see
 // network.h for ownership and memory.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_NETWORKS_REFERENCE_NETWORKS_H_
