@@ -105,7 +105,7 @@ RuledFigure JudgeGrowth(const Regression& rule, const MetricSamples& samples) {
     figure.limit =
         std::llround(ComputeMedian(baseline) * (1 + rule.tolerance() + spread));
   }
-  // A baseline of another machine cannot be compared with.
+  // A baseline from another machine cannot be compared with these samples.
   if (rule.has_baseline() && !WhyForeign(rule.baseline(), samples).empty()) {
     figure.decision = ENVIRONMENT_MISMATCH;
     figure.explanation = WhyForeign(rule.baseline(), samples);

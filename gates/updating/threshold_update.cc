@@ -529,7 +529,7 @@ class EnvironmentPlanner {
     const MemoryProfile& measured = index_.ProfileAt(profile);
     std::vector<Measurement> found;
     std::set<int64_t> values;
-    // Whether everything that it names was measured and lacks a threshold here.
+    // True if all that `old` selects was measured and lacks a threshold here.
     bool is_whole =
         !MayNameFailed(measured, old.selector(),
                        index_.FindBenchmarks(profile, old.selector()));

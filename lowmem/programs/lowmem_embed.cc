@@ -425,7 +425,7 @@ absl::Status Run(const std::string& directory) {
   const absl::Status arithmetic = lowmem_internal::CheckArithmetic(
       options.arithmetic, (*embedder)->matrices());
   if (!arithmetic.ok()) return arithmetic;
-  // All weights are in memory now, if that is how they are read.
+  // The resident backend has read all weights, so there is less free memory.
   if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
   const absl::optional<std::string> text = absl::GetFlag(FLAGS_text).text;
   std::unique_ptr<Texts> texts;

@@ -532,7 +532,7 @@ absl::Status RunEncoder(const Request& request) {
   const absl::Status arithmetic =
       lowmem_internal::CheckArithmetic(request.arithmetic, matrices);
   if (!arithmetic.ok()) return arithmetic;
-  // All weights are in memory now, if that is how they are read.
+  // The resident backend has read all weights, so there is less free memory.
   if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
   // Plans the run.
   const EncoderConfig& config = (*encoder)->config();
@@ -676,7 +676,7 @@ absl::Status RunDecoder(const Request& request) {
   const absl::Status arithmetic =
       lowmem_internal::CheckArithmetic(request.arithmetic, matrices);
   if (!arithmetic.ok()) return arithmetic;
-  // All weights are in memory now, if that is how they are read.
+  // The resident backend has read all weights, so there is less free memory.
   if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
   // Plans the run. The last generated token is not read, so it needs no
   // position.

@@ -282,7 +282,7 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
   absl::StatusOr<AgentRunEnd> end = RunProgram(options);
   if (!end.ok()) return end.status();
   const bool is_shown = !options.is_quiet || EndedAtOnce(*end);
-  // Finding names takes seconds, for nobody.
+  // Nobody would read the names, and finding them takes seconds.
   if (!is_shown && !end->processes.empty() && !WritesSomething(options)) {
     return end->exit_status;
   }
@@ -294,8 +294,8 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
   // A signal may come before the agent begins.
   if (run.images().empty() && run.signal_number() == 0) {
     const absl::Status unmeasured = NothingRecorded(*end);
-    // A failure of the program is told as what it is; its success would be
-    // taken for a measured one.
+    // A program that failed keeps its own exit status. A success would be taken
+    // for a measured one, so it becomes an error.
     if (program_status == 0 || options.limit_bytes.has_value()) {
       return unmeasured;
     }

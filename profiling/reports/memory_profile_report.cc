@@ -238,8 +238,7 @@ void AttributePeak(const MeasuredRun& run, const MeasuredImage& image,
     int64_t& bytes = bytes_of_place[{phase, places.OfCall(site.call())}];
     bytes = SaturatedSum(bytes, site.at_peak().bytes());
   }
-  // For each function: the bytes of all its lines, and the line with most
-  // bytes.
+  // Adds up the bytes of each function, and finds its line with the most bytes.
   struct Holder {
     int64_t bytes = 0;
     int64_t line_bytes = 0;

@@ -166,7 +166,7 @@ int Print(const Row& row, bool details, const std::string& pictures) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Flags.
+  // Reads the flags.
   bool details = false;
   std::string pictures;
   for (int i = 1; i < argc; ++i) {
@@ -181,7 +181,7 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  // The bound of each network without a budget.
+  // Prints the bound of each network without a budget.
   std::cout
       << "SGD, batch 32 unless said; bytes (the last two before the step: "
          "MB, 1e6)\nthese steps need at least the bound; atomic: planned with "
@@ -203,7 +203,7 @@ int main(int argc, char** argv) {
            {"transformer, 64", footprint::SmallTransformer(64), 80.4, 113.0}}) {
     failed |= Print(row, details, pictures);
   }
-  // Networks within a budget, and with frozen layers.
+  // Prints networks within a budget, and with frozen layers.
   std::cout << "\n" << BudgetTable().Headings();
   failed |=
       PrintWithin({"VGG16", footprint::Vgg16(32), 0, 0}, 80000000, pictures);
@@ -213,7 +213,7 @@ int main(int argc, char** argv) {
                         26000000, pictures);
   failed |= PrintHeadOnly({"VGG16", footprint::Vgg16(32), 0, 0});
   failed |= PrintHeadOnly({"ResNet-18", footprint::ResNet18(32), 0, 0});
-  // One inference.
+  // Prints one inference.
   const auto vgg = Plan(footprint::Vgg16(1), NetworkMode::kInference, {});
   if (!vgg.ok()) return 1;
   std::cout << absl::StrFormat(

@@ -416,7 +416,7 @@ absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
     if (acquired.ok()) {
       lock = *std::move(acquired);
     } else if (!absl::IsPermissionDenied(acquired.status())) {
-      // In a folder that must not be written, saving fails and says so.
+      // If the folder must not be written, saving fails later and says so.
       return acquired.status();
     }
   }
