@@ -41,8 +41,8 @@ std::string Part(const std::string& name, const std::string& value,
                  const std::string& share, double width, size_t colour) {
   constexpr double kLeastWidthOfText = 0.06;
   constexpr double kLeastWidthOfTextOnTelephone = 0.12;
-  // For a narrower part, a line of one pixel beside it would make it look
-  // larger.
+  // A narrower part has no line beside it, since the line's pixel would make it
+  // look larger.
   constexpr double kLeastWidthOfLine = 0.01;
   std::string text;
   if (!share.empty() && width >= kLeastWidthOfText) {

@@ -45,7 +45,7 @@ int64_t NameDistance(absl::string_view wanted, absl::string_view present,
   if (HasPrefix(present, wanted) || HasPrefix(wanted, present)) return 0;
   const int64_t lengths = static_cast<int64_t>(wanted.size()) -
                           static_cast<int64_t>(present.size());
-  // At least so many characters are added or removed.
+  // The distance is at least the difference of the lengths.
   if (std::abs(lengths) > limit) return limit + 1;
   return EditDistance(wanted, present);
 }

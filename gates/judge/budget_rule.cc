@@ -14,7 +14,7 @@ namespace {
 
 constexpr JudgementWords kWords[] = {{BUDGET, "budget", "budget", true, false}};
 
-// Written so that NaN fails too.
+// Returns whether the value is between 0 and 1; false for NaN.
 bool IsShare(double value) { return value > 0 && value < 1; }
 
 RuledFigure JudgeShare(const Threshold& threshold,

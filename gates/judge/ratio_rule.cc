@@ -72,7 +72,7 @@ class RatioRule : public Rule {
                        ratio >= 1 ? "judges nothing" : "never holds",
                        "; name another baseline"));
     }
-    // Written so that NaN fails too.
+    // The negated comparison also finds NaN.
     if (!(ratio > 0) || !std::isfinite(ratio)) {
       add(absl::StrCat("ratio is ", ratio,
                        "; it must be a finite number above zero"));

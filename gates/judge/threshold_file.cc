@@ -188,7 +188,7 @@ class ThresholdChecker {
 
   void CheckHeadroom() {
     const Headroom& headroom = file_.headroom();
-    // Written so that NaN fails too.
+    // A comparison with NaN is false, so NaN is not good.
     const bool is_good = !file_.has_headroom() || headroom.exact() ||
                          (headroom.has_percent() && headroom.percent() >= 0 &&
                           std::isfinite(headroom.percent())) ||

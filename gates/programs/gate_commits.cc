@@ -174,7 +174,7 @@ absl::optional<CommitProfiles> GateCommits::FindInHistory(size_t commit) {
 std::string GateCommits::FindOtherEnvironment(
     const CommitProfiles& stored) const {
   for (const auto& [commit, profiles] : measured_) {
-    // What is measured here decides, once there is any.
+    // As soon as commits were measured in this run, only they are compared.
     if (!fresh_.empty() && fresh_.count(commit) == 0) continue;
     const std::string other = DescribeOtherEnvironment(profiles, stored);
     if (!other.empty()) return other;

@@ -101,7 +101,8 @@ absl::Status ServeUntilSignalled(
   api_options.backups_folder = options.store_folder + "/backups";
   api_options.audit_log_path = MakeAuditLogPath(options.store_folder);
   ValidationApi api(store->get(), &queue, &tokens, api_options);
-  // Before the webhook, since it has the process ignore SIGPIPE.
+  // Starts the HTTP server before the webhook, since the server makes the
+  // process ignore SIGPIPE.
   const absl::StatusOr<std::unique_ptr<HttpServer>> http =
       HttpServer::Start(&api, options.http);
   if (!http.ok()) return http.status();

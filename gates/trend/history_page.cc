@@ -190,8 +190,8 @@ class PageWriter {
     }
   }
 
-  // By how much the peak of the first and the last commit differ, the largest
-  // growth first.
+  // Returns the labels, sorted by the growth of the peak from the first to the
+  // last commit, the largest first.
   std::vector<std::string> SortLabels() const {
     std::vector<std::pair<int64_t, std::string>> growths;
     for (const auto& [label, points] : points_) {

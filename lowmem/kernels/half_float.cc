@@ -24,7 +24,8 @@ uint16_t RoundToFloat16(float value) {
   bits &= 0x7fffffff;
   constexpr uint32_t kSmallestNormal = 113u << 23;  // 2^-14
   if (bits < kSmallestNormal) {
-    // In units of 2^-24; the processor rounds ties to even.
+    // The result is a number of units of 2^-24. The processor rounds ties to
+    // even.
     const float units = std::nearbyint(std::fabs(value) * 16777216.0f);
     return static_cast<uint16_t>(sign | static_cast<uint16_t>(units));
   }

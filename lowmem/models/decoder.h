@@ -62,10 +62,10 @@ namespace footprint {
 
 struct DecoderOptions {
   DecoderUse use = DecoderUse::kLogits;
-  // How quantised matrices are multiplied.
+  // The arithmetic of products with quantised matrices.
   Arithmetic arithmetic = Arithmetic::kExact;
-  // How keys and values are kept. Rounded to halves or bytes (rounded_cache.h),
-  // they take 0.5 or 0.27 of the memory.
+  // The type in which keys and values are kept. Rounded to halves or bytes
+  // (rounded_cache.h), they take 0.5 or 0.27 of the memory.
   CacheType cache_type = CacheType::kF32;
 };
 

@@ -64,7 +64,7 @@ struct TextEmbedderOptions {
   bool gives_scores = false;
   // See ReadSentencePooling.
   std::string prompt_name;
-  // How the model's quantised matrices are multiplied.
+  // The arithmetic of products with the model's quantised matrices.
   Arithmetic arithmetic = Arithmetic::kExact;
 };
 

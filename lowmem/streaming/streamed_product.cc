@@ -12,8 +12,8 @@
 namespace footprint {
 namespace {
 
-// At most these are read around a run of bytes: a block of the disk, which is
-// at most a page, at both ends.
+// The most bytes that a direct read fetches around a run of bytes: at each end
+// a block of the disk, which is at most a page.
 constexpr int64_t kDirectOverheadBytes = 2 * kPageBytes;
 
 }  // namespace

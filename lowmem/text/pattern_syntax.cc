@@ -61,8 +61,8 @@ absl::string_view NamedContent(absl::string_view name) {
   return "";
 }
 
-// Like ClassContent, but without those six, which Oniguruma leaves out in a
-// set.
+// Returns the same as ClassContent, but leaves the six out of the letters of
+// words, as Oniguruma does in a set.
 absl::string_view ContentInSet(absl::string_view escape) {
   if (escape.size() != 2) return "";
   return escape[1] == 'w' || escape[1] == 'W' ? NamedContent("word")

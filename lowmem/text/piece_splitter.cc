@@ -18,7 +18,7 @@ namespace {
 constexpr char kGpt2Pattern[] =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
-// What happens to a match.
+// Says what happens to a match.
 enum class Behavior {
   kRemoved,
   kIsolated,

@@ -392,8 +392,8 @@ class ProductBound {
   std::vector<int> values_;
   bool shares_values_ = false;
   double combination_count_ = 0;
-  // By value: the combinations that it is in, and the most that one load makes
-  // ready.
+  // For each value, the number of combinations that it is in, and the most
+  // combinations that one load of it makes ready.
   std::vector<int64_t> uses_;
   std::vector<double> gains_;
 };

@@ -30,8 +30,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// For processes that end by themselves after the program, like helpers of
-// interpreters.
+// The time for processes that end by themselves after the program, such as
+// helpers of interpreters.
 constexpr int kOthersLimitSeconds = 5;
 constexpr char kFailed[] =
     "the run without any flag of ours, whose whole process is measured: ";

@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kMaxRecords = 256;
 
-// In static storage and under pthread's lock, because nothing here may
-// allocate.
+// These are in static storage and under pthread's lock, because nothing here
+// may allocate.
 PthreadMutex lock;
 bool recording ABSL_GUARDED_BY(lock) = false;
 RecordedMemoryPhase records[kMaxRecords] ABSL_GUARDED_BY(lock);

@@ -13,7 +13,8 @@
 namespace footprint {
 namespace {
 
-// As many as charts distinguish by colour, less kOutside.
+// The most stages in a chart: charts distinguish 8 colours, and kOutside has
+// one.
 constexpr size_t kMaxStages = 7;
 constexpr char kOtherStages[] = "other stages";
 

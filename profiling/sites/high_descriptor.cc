@@ -17,7 +17,8 @@ int DuplicateHigh(int descriptor) {
   const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, kHigh);
   rlimit limit;
   if (high >= 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0) return high;
-  // From kHigh up there is no number, so those below are tried from above.
+  // No number from kHigh up is free, so the numbers below are tried, the
+  // highest first.
   for (int end = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, kHigh));
        end > descriptor + 1; --end) {
     const int number = fcntl(descriptor, F_DUPFD_CLOEXEC, end - 1);

@@ -265,8 +265,9 @@ class Symbolizer::OpenObject {
   Dwfl_Module* module_ = nullptr;
   Information information_ = Information::kNone;
   std::map<uint64_t, std::vector<SourceFrame>> frames_;
-  // In the order of addresses: all units, once one was not found otherwise, and
-  // the functions of each unit that was looked at.
+  // All units, if libdw did not find the unit of some address, and the
+  // functions of each unit in which an address was found. Both are sorted by
+  // address.
   std::vector<CodeRange> units_;
   Dwarf_Addr units_bias_ = 0;
   std::map<Dwarf_Off, std::vector<CodeRange>> functions_;

@@ -21,7 +21,7 @@ namespace {
 using ResolvedLayer = ResolvedNetwork::ResolvedLayer;
 
 constexpr absl::string_view kTargetType = "fully connected";
-// What PEFT writes before a module's name.
+// The prefix that PEFT writes before a module's name.
 constexpr absl::string_view kFilePrefix = "base_model.model.";
 
 template <typename... Words>

@@ -27,7 +27,7 @@ struct Branch {
   double scale = 0;
 };
 
-// By the names of the weights that they change.
+// The branches by the name of the weight that they change.
 using Branches = std::map<std::string, std::vector<Branch>>;
 
 absl::StatusOr<Branches> FindBranches(const AdaptedNetwork& adapted,

@@ -10,8 +10,9 @@
 namespace footprint {
 namespace {
 
-// As many kinds as a picture can distinguish. Kinds that some networks lack
-// come last, so that a kind has the same colour in nearly all pictures.
+// The kinds of tensors, as many as a picture can distinguish. Kinds that some
+// networks lack come last, so that a kind has the same colour in nearly all
+// pictures.
 constexpr const char* kKinds[] = {"weight",     "input, label, output",
                                   "activation", "gradient",
                                   "derivative", "workspace",

@@ -12,7 +12,7 @@ namespace {
 
 // Rows whose scratch is needed at once.
 constexpr int64_t kBlockRows = 64;
-// So that the sizes of workspaces do not overflow.
+// The most features of a layer, so that sizes of workspaces do not overflow.
 constexpr int64_t kMostFeatures = int64_t{1} << 40;
 
 // One pair of matrices in a layer of so many features, and the products that

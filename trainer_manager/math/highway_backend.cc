@@ -21,7 +21,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "trainer_manager/math/highway_backend.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h.
+// highway.h must come after foreach_target.h.
 #include "footprint/base/simd/dense_tile-inl.h"
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
@@ -481,7 +481,8 @@ class ColumnGatherer {
     Tap places[kTaps];
     int64_t offsets[kTaps];
     Inside inside[kTaps][kStretches];
-    // Where reading begins and ends in images_.data, for channel 0.
+    // The offsets in images_.data at which reading begins and ends, for channel
+    // 0.
     int64_t lowest;
     int64_t highest;
   };

@@ -13,9 +13,9 @@ namespace footprint {
 namespace trainer_manager_internal {
 namespace {
 
-// How many of the items that begin or end together are tried for a pinwheel.
+// The most items that begin or end together and are tried for a pinwheel.
 constexpr size_t kMostTried = 16;
-// How many items with equal lifespans are tried as a stack.
+// The most items with equal lifespans that are tried as a stack.
 constexpr size_t kMostTwins = 8;
 // Smaller sizes are often equal by chance. The unit is the largest number that
 // divides all sizes.
