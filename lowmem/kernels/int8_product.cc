@@ -14,7 +14,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lowmem/kernels/int8_product.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// highway.h must come after foreach_target.h.
+// Highway's main header must come after foreach_target.h.
 #include "hwy/highway.h"
 
 // Highway chooses the instruction set, and a test may exclude some of them. Not

@@ -9,7 +9,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lowmem/kernels/machine_peak.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// highway.h must come after foreach_target.h.
+// Highway's main header must come after foreach_target.h.
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

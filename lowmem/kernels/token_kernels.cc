@@ -13,7 +13,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lowmem/kernels/token_kernels.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// highway.h must come after foreach_target.h.
+// Highway's main header must come after foreach_target.h.
 #include "footprint/base/simd/math-inl.h"
 #include "hwy/highway.h"
 

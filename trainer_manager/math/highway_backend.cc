@@ -21,7 +21,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "trainer_manager/math/highway_backend.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// highway.h must come after foreach_target.h.
+// Highway's main header must come after foreach_target.h.
 #include "footprint/base/simd/dense_tile-inl.h"
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
