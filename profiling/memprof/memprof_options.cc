@@ -1,6 +1,10 @@
 #include "footprint/profiling/memprof/memprof_options.h"
 
+#include <sys/stat.h>
+
 #include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -9,8 +13,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "footprint/base/files/same_file.h"
 #include "footprint/base/text/near_names.h"
 #include "footprint/base/text/parse_bytes.h"
+#include "footprint/base/text/report_escape.h"
 
 namespace footprint {
 
@@ -337,10 +343,15 @@ absl::Status SetWords(const std::vector<std::string>& words,
                            : "--quiet leaves out a program's report",
           ", and --compare runs nothing: leave one of the two out"));
     }
-    if (words.size() != 1) {
+    if (words.empty()) {
       return absl::InvalidArgumentError(
-          "compare which runs? For example: memprof --compare=before.run "
-          "after.run");
+          "--compare names one run; name the other after the options, for "
+          "example: memprof --compare=before.run after.run");
+    }
+    if (words.size() > 1) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--compare compares two runs: ", EscapeForTerminal(words[1]),
+          " is one word too many; options stand before the second run"));
     }
     options->compare_after_path = words[0];
     return absl::OkStatus();
@@ -369,6 +380,43 @@ absl::Status SetWords(const std::vector<std::string>& words,
   return absl::OkStatus();
 }
 
+// Returns whether a path names something else than a file, such as a terminal
+// or /dev/null, into which several reports may be written.
+bool IsNoFile(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+// Refuses an output that would replace another one, or a record that is read.
+absl::Status CheckOutputs(const MemprofOptions& options) {
+  const std::pair<const char*, const std::string*> outputs[] = {
+      {"--record", &options.record_path},
+      {"--json", &options.json_path},
+      {"--proto", &options.proto_path},
+      {"--pprof", &options.pprof_path},
+      {"--speedscope", &options.speedscope_path},
+      {"--csv", &options.csv_path},
+      {"--html", &options.page_path},
+      {"--markdown", &options.markdown_path}};
+  std::vector<std::pair<std::string, std::string>> used;
+  for (const std::string* input :
+       {&options.from_path, &options.compare_before_path,
+        &options.compare_after_path}) {
+    if (!input->empty()) used.push_back({"the record to read", *input});
+  }
+  for (const auto& [name, path] : outputs) {
+    if (path->empty() || IsNoFile(*path)) continue;
+    for (const auto& [user, used_path] : used) {
+      if (!IsSameFile(*path, used_path)) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, "=", EscapeForTerminal(*path), " would replace ",
+                       user, "; name another file"));
+    }
+    used.push_back({absl::StrCat("the file of ", name), *path});
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<MemprofOptions> ParseMemprofOptions(int argc,
@@ -392,6 +440,7 @@ absl::StatusOr<MemprofOptions> ParseMemprofOptions(int argc,
   if (options.is_reduced) SetDefaultThresholds(&options);
   absl::Status status =
       SetWords(std::vector<std::string>(argv + i, argv + argc), &options);
+  if (status.ok()) status = CheckOutputs(options);
   if (!status.ok()) return status;
   return options;
 }

@@ -116,8 +116,21 @@ TEST(MemprofOptionsTest, RecordsAreReadInsteadOfRun) {
   ASSERT_THAT(options, IsOk());
   EXPECT_EQ(options->compare_before_path, "a.run");
   EXPECT_EQ(options->compare_after_path, "b.run");
-  ExpectRefused({"--compare=a.run"}, "compare which runs?");
-  ExpectRefused({"--compare=a.run", "b", "c"}, "compare which runs?");
+  ExpectRefused({"--compare=a.run"}, "--compare=before.run after.run");
+  ExpectRefused({"--compare=a.run", "b", "--limit=1"},
+                "--limit=1 is one word too many");
+}
+
+TEST(MemprofOptionsTest, NoOutputReplacesAnotherOrARecordThatIsRead) {
+  ExpectRefused({"--html=a", "--json=./a", "x"},
+                "--html=a would replace the file of --json; name another file");
+  ExpectRefused({"--from=a.run", "--html=a.run"},
+                "--html=a.run would replace the record to read");
+  ExpectRefused({"--from=a.run", "--reduced", "--record=a.run"},
+                "--record=a.run would replace the record to read");
+  ExpectRefused({"--html=b", "--compare=a", "b"}, "the record to read");
+  EXPECT_THAT(Parse({"--html=a", "--json=b", "x"}), IsOk());
+  EXPECT_THAT(Parse({"--html=/dev/null", "--json=/dev/null", "x"}), IsOk());
 }
 
 TEST(MemprofOptionsTest, ChildrenAreRecordedUnlessTheyAreNotTo) {
