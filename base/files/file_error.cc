@@ -55,7 +55,7 @@ absl::string_view AdviceFor(int error) {
   }
   switch (ToStatusCode(error)) {
     case absl::StatusCode::kNotFound:
-      return "check the path, or run again what writes it";
+      return "check the path, or make the file first";
     case absl::StatusCode::kPermissionDenied:
       return "check the permissions of the file and its folder";
     case absl::StatusCode::kInvalidArgument:

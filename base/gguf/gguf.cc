@@ -271,15 +271,16 @@ class GgufReader : private HeaderBytes {
       status_ = absl::InvalidArgumentError(
           absl::StrCat(index_.file_name_,
                        ": does not begin with \"GGUF\", so it is not a "
-                       "GGUF file"));
+                       "GGUF file; download it again, or name another"));
       return;
     }
     const auto version = TakeNumber<uint32_t>();
     if (version != 2 && version != 3) {
       Refuse(version == 0x02000000 || version == 0x03000000
                  ? "the file is big-endian; convert it to little-endian"
-                 : absl::StrCat("version ", version,
-                                " of the format; 2 and 3 are read"));
+                 : absl::StrCat("the format has version ", version,
+                                ", and this program reads 2 and 3; convert "
+                                "the file, or update Footprint"));
       return;
     }
     // A tensor has at least the length of its name, dimensions, a type and an

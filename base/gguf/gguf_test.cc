@@ -256,8 +256,8 @@ TEST(GgufTest, SaysWhatBreaksTheFormat) {
 TEST(GgufTest, RefusesWhatItDoesNotReadByName) {
   const std::string data(4096, '\0');
   for (const Fault& other :
-       {Fault{"version 1", Begin(0, 0, 1) + data, "version 1 of the format"},
-        Fault{"version 4", Begin(0, 0, 4) + data, "version 4 of the format"},
+       {Fault{"version 1", Begin(0, 0, 1) + data, "the format has version 1"},
+        Fault{"version 4", Begin(0, 0, 4) + data, "the format has version 4"},
         Fault{"big-endian", Begin(0, 0, 0x03000000) + data, "big-endian"},
         Fault{"IQ4_XS", Begin(1, 0) + TensorEntry("t", 256, 23, 0) + data,
               "tensor \"t\": it is of type IQ4_XS, which is not read"}}) {

@@ -65,7 +65,7 @@ absl::StatusOr<int64_t> Multiply(absl::string_view text,
 absl::StatusOr<int64_t> ParseBytes(absl::string_view text) {
   absl::string_view rest = text;
   const size_t whole_digits = CountDigits(rest);
-  if (whole_digits == 0) return Refuse(text, "it begins with no digit");
+  if (whole_digits == 0) return Refuse(text, "it must begin with a digit");
   std::string digits(rest.substr(0, whole_digits));
   rest.remove_prefix(whole_digits);
   size_t fraction_digits = 0;

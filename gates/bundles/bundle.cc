@@ -76,8 +76,9 @@ absl::Status CheckName(absl::string_view path, const BundleLimits& limits) {
   }
   for (absl::string_view part : parts) {
     if (part.empty() || part == "." || part == "..") {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "'", path, "': a part of the name is '", part, "', so is refused"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", path, "' is refused, since a part of the name is '",
+                       part, "'; name a file inside of the bundle"));
     }
   }
   return absl::OkStatus();
@@ -100,13 +101,15 @@ std::string ManifestProblem(const BundleManifest& manifest) {
   const BundleLimits limits;
   if (manifest.schema_version() != 1) {
     return absl::StrCat("schema_version is ", manifest.schema_version(),
-                        "; this version reads 1");
+                        "; write schema_version: 1, or update Footprint");
   }
   if (!BundleManifest::Kind_IsValid(manifest.kind()) ||
       manifest.kind() == BundleManifest::KIND_UNSPECIFIED) {
     return "kind must be NATIVE_PROGRAM, PYTHON_SCRIPT or LOWMEM_CHECKPOINT";
   }
-  if (manifest.entry().empty()) return "entry is missing: what is run?";
+  if (manifest.entry().empty())
+    return "entry is missing; name the program to run, such as entry: "
+           "\"fit.py\"";
   if (manifest.budget_bytes() < 0) return "budget_bytes is below zero";
   if (manifest.time_limit_seconds() < 0 ||
       manifest.time_limit_seconds() > kMostTimeLimitSeconds) {

@@ -57,7 +57,7 @@ class ScalingRule : public Rule {
   const char* name() const override { return "scaling law"; }
   const char* fields() const override { return "`scaling { argument ... }`"; }
   const char* meaning() const override {
-    return "of a family of benchmarks: by the law that it follows";
+    return "the law that a family of benchmarks follows";
   }
   const char* update_policy() const override {
     return "nothing: the report says which limit would accept the law";

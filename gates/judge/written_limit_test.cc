@@ -57,10 +57,10 @@ TEST(WrittenLimitTest, RefusesWhatIsNone) {
   };
   expect("24 Mb", kPeak, "\"Mb\" is not B, KiB, MiB");
   expect("24 furlongs", kPeak, "\"furlongs\" is not B, KiB, MiB");
-  expect("", kPeak, "begins with no digit");
-  expect("-1 MB", kPeak, "begins with no digit");
-  expect("MB", kPeak, "begins with no digit");
-  expect("24 MB + ", kPeak, "begins with no digit");
+  expect("", kPeak, "must begin with a digit");
+  expect("-1 MB", kPeak, "must begin with a digit");
+  expect("MB", kPeak, "must begin with a digit");
+  expect("24 MB + ", kPeak, "must begin with a digit");
   expect("24 MB + 10 percent", kPeak, "\"percent\" is not B");
   expect("24 MB + %", kPeak, "is not a percentage");
   expect("24 MB + -1 %", kPeak, "is not a percentage");

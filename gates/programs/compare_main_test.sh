@@ -78,7 +78,7 @@ expect 2 'nowhere: does not exist; to compare with a revision, start this progra
 expect 2 'name the base' --change=change
 expect 2 'no --manifest' --base=base
 expect 2 '"1 Mb" is not a limit of growth' --base=base --change=change --limit='1 Mb'
-expect 2 'is no OLD=NEW' --base=base --change=change --renamed=x
+expect 2 'must be OLD=NEW' --base=base --change=change --renamed=x
 expect 2 'there is no format "yaml"' --base=base --change=change --format=yaml
 expect 2 'did you mean "limit"' --base=base --change=change --limt=1
 

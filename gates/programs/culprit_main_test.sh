@@ -101,10 +101,10 @@ expect 2 'name --good=REVISION and one gate' //app:table
 expect 2 'with bazel run' --good=main~200 //app:table
 export BUILD_WORKSPACE_DIRECTORY=$PWD/repository
 renamed=--renamed=//app:load=//app:table
-expect 2 'no_such: is no revision of' --good=no_such //app:table
+expect 2 'no_such: is not a revision of' --good=no_such //app:table
 expect 2 'main: is not before main~1' --good=main --bad=main~1 //app:table
 expect 2 'main: is not before main' --good=main --bad=main //app:table
-expect 2 'is no OLD=NEW' --good=main~9 --renamed=x //app:table
+expect 2 'must be OLD=NEW' --good=main~9 --renamed=x //app:table
 expect 2 'at least 2' --good=main~9 --most=1 //app:table
 expect 2 'did you mean "good"' --goo=main~9 //app:table
 expect 2 'no answer|does not answer' --good=main~9 --store=http://127.0.0.1:1 //app:table

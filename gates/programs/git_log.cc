@@ -62,7 +62,7 @@ absl::StatusOr<std::string> FindCommit(const std::string& workspace,
   if (absl::IsCancelled(commit.status())) return commit.status();
   if (!absl::StartsWith(revision, "-") && commit.ok()) return commit;
   return absl::InvalidArgumentError(
-      absl::StrCat(EscapeForTerminal(revision), ": is no revision of ",
+      absl::StrCat(EscapeForTerminal(revision), ": is not a revision of ",
                    EscapeForTerminal(workspace),
                    "; fetch it (git fetch --unshallow), or correct the name"));
 }

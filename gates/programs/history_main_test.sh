@@ -54,7 +54,7 @@ commit() {
 expect 0 'Exit status' --help
 expect 2 'say record or page' --store=store
 expect 2 'name the store' record
-expect 2 'is no store' record --store=ftp://x/y
+expect 2 'is not a store' record --store=ftp://x/y
 expect 2 'with bazel run' record --store=store
 export BUILD_WORKSPACE_DIRECTORY=$PWD/repository FOOTPRINT_GATE_TARGETS=diff=//app:load.diff
 record() {
@@ -63,7 +63,7 @@ record() {
   expect "$wanted" "$pattern" record --manifest=manifest --bazel="$PWD/bazel" "$@"
 }
 measured 1000
-record 2 'is no revision' --store=store
+record 2 'is not a revision' --store=store
 commit Ann "Load a table"
 record 0 '^recorded [0-9a-f]{40}: 1 profile$' --store=store
 record 0 '^recorded' --store=store
@@ -80,7 +80,7 @@ cp memory_history.html page.html
 expect 0 'written' page --store=store --last=1 --output=one.html
 grep -qF 'No commit is recorded' one.html || fail "--last=1"
 expect 2 'number of commits' page --store=store --last=x
-expect 2 'none: is no revision' page --store=store --revision=none
+expect 2 'none: is not a revision' page --store=store --revision=none
 
 # A commit whose measurement is damaged, or of another gate.
 object=$(ls store/*/* | head -n 1)

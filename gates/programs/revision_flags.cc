@@ -21,7 +21,7 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadRenamed(
         equals + 1 == text.size()) {
       return absl::InvalidArgumentError(
           absl::StrCat("--renamed=", EscapeForTerminal(text),
-                       " is no OLD=NEW, such as //a:b=//a:c"));
+                       " must be OLD=NEW, such as //a:b=//a:c"));
     }
     renamed.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }

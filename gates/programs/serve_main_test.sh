@@ -120,7 +120,7 @@ grep -q '"action":"token add","token":"local"' "$HOME/.local/share/footprint/aud
 # A server of another store leaves that token as it is.
 expect 2 "$serve" --despite_missing --port="${address##*:}" --store="$TEST_TMPDIR/other"
 says err "$TEST_TMPDIR/other/local_token"
-says err "cannot be listened at"
+says err "cannot listen at"
 [[ $(stat -c %a other/local_token) == 600 ]] || fail "others may read the token"
 mkdir model
 cat >model/bundle.textproto <<'END'

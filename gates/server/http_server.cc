@@ -300,10 +300,10 @@ absl::Status HttpServer::Implementation::MakeServer() {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "TLS cannot be had with the certificate '", options_.certificate_path,
-      "' and the key '", options_.key_path,
-      "': both are PEM files, of one pair; or put a proxy that "
-      "speaks TLS before the server"));
+      "cannot use the certificate '", options_.certificate_path,
+      "' with the key '", options_.key_path,
+      "': give --certificate and --key, two PEM files of one pair, or put a "
+      "proxy that speaks TLS before the server"));
 #else
   return absl::FailedPreconditionError(
       "this build has no TLS, since its cpp-httplib was built without it: "
@@ -325,10 +325,10 @@ absl::Status HttpServer::Implementation::Bind() {
     fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
   }
   if (is_bound) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat(
-      options_.host, ":", options_.port,
-      " cannot be listened at: another program has the port, or the address is "
-      "not this machine's; name another by --port or --host"));
+  return absl::UnavailableError(
+      absl::StrCat("cannot listen at ", options_.host, ":", options_.port,
+                   ": another program has the port, or the address is "
+                   "not this machine's; name another by --port or --host"));
 }
 
 absl::Status HttpServer::Implementation::Start() {

@@ -175,7 +175,7 @@ class ServerProcessTest(unittest.TestCase):
         other = subprocess.run([_PROGRAM, self.store + "2", str(server.port)],
                                capture_output=True, text=True, check=False)
         self.assertEqual(other.returncode, 2)
-        self.assertIn(f"127.0.0.1:{server.port} cannot be listened at", other.stderr)
+        self.assertIn(f"cannot listen at 127.0.0.1:{server.port}", other.stderr)
         self.assertEqual(server.end(), 0)
 
     def test_what_runs_is_waited_for_and_what_waits_stays(self):

@@ -151,9 +151,9 @@ absl::StatusOr<std::unique_ptr<ProfileStore>> OpenProfileStore(
   const std::string server = address.substr(0, path_begin);
   if (!absl::StartsWith(server, "http://") &&
       !absl::StartsWith(server, "https://")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", EscapeForTerminal(address),
-                     "' is no store; name a folder, or http://HOST:PORT/PATH"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", EscapeForTerminal(address),
+        "' is not a store; name a folder, or http://HOST:PORT/PATH"));
   }
   const absl::Status status = CheckServerAddress(server, kHasTls);
   if (!status.ok()) return status;

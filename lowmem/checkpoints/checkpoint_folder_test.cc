@@ -85,7 +85,7 @@ TEST(OpenFolderWeightsTest, SaysNoMoreThanItKnows) {
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_TRUE(absl::EndsWith(status.message(),
                              "No such file or directory; check the path, or "
-                             "run again what writes it"))
+                             "make the file first"))
       << status;
 }
 

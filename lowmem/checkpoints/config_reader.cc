@@ -33,7 +33,9 @@ absl::StatusOr<ConfigReader> ConfigReader::Parse(absl::string_view json,
       json.begin(), json.end(), nullptr, /*allow_exceptions=*/false);
   if (!parsed.is_object()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(name, ": not a JSON object"));
+        absl::StrCat(name,
+                     ": is not a JSON object; copy the file of the published "
+                     "checkpoint again"));
   }
   return ConfigReader(std::move(parsed), name);
 }

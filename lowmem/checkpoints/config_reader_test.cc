@@ -202,7 +202,7 @@ TEST(ConfigReaderTest, RefusesWhatIsNoObject) {
     EXPECT_THAT(reader.status(), StatusIs(absl::StatusCode::kInvalidArgument))
         << bad;
     EXPECT_THAT(reader.status().message(),
-                HasSubstr("x/config.json: not a JSON object"));
+                HasSubstr("x/config.json: is not a JSON object; copy"));
   }
 }
 

@@ -70,7 +70,9 @@ TEST(ParseEncoderConfigTest, SaysWhichKeyIsWrong) {
             "config.json: hidden size 1024 is not a multiple of the 15 heads");
   EXPECT_TRUE(absl::StrContains(Fault("1e-12", "0"), "layer_norm_eps"));
   EXPECT_TRUE(absl::StrContains(Fault("1e-12", "\"x\""), "layer_norm_eps"));
-  EXPECT_EQ(Fault("{", "["), "config.json: not a JSON object");
+  EXPECT_EQ(Fault("{", "["),
+            "config.json: is not a JSON object; copy the file of the published "
+            "checkpoint again");
   EXPECT_EQ(Fault("\"gelu\"", "\"mish\"", absl::StatusCode::kUnimplemented),
             "config.json: hidden_act is \"mish\"; known are \"gelu\", "
             "\"gelu_new\", \"gelu_pytorch_tanh\", \"relu\" and \"silu\"");

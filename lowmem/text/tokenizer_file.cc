@@ -161,7 +161,9 @@ absl::StatusOr<Json> ParseFile(const std::string& path, LargeParts* parts) {
       /*allow_exceptions=*/false);
   if (follower.is_too_deep() || !json.is_object()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path, ": is not a JSON object of a tokenizer"));
+        absl::StrCat(path,
+                     ": is not a JSON object of a tokenizer; download it "
+                     "again"));
   }
   return json;
 }

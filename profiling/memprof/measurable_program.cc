@@ -182,7 +182,10 @@ class ElfFile {
 
 absl::Status CheckElf(const std::string& path, const ElfFile& elf) {
   if (!elf.IsOfThisMachine()) {
-    return Refused(path, "it is built for another processor than this one");
+    return Refused(
+        path,
+        "its ELF header is damaged, or it is built for another processor "
+        "than this one");
   }
   if (!elf.HasLoader()) {
     return Refused(path,

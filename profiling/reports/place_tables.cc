@@ -113,9 +113,8 @@ void AddPeakPlaces(const MeasuredRun& run, const MeasuredImage& image,
     table.note = "each allocation was recorded: the rows add up to the peak";
   } else if (sorted.empty()) {
     table.note = absl::StrCat(
-        "call sites: none, since no sample (one every ", interval,
-        ") was of a block live at the peak; --sampling=0 records each "
-        "allocation");
+        "no call sites: no sampled block (one in ", interval,
+        ") was live at the peak; --sampling=0 records each allocation");
   } else {
     table.note = absl::StrCat("estimated from a sample every ", interval,
                               "; --sampling=0 records each allocation");

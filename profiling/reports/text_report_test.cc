@@ -100,9 +100,9 @@ TEST_F(TextReportTest, AnEmptyTableIsASentence) {
   run_.set_sampling_interval_bytes(512 << 10);
   image_->clear_sites();
   EXPECT_THAT(TextReport(run_),
-              HasSubstr("\n\ncall sites: none, since no sample (one every 512 "
-                        "KiB) was of a block live at the peak; --sampling=0 "
-                        "records each allocation\n"));
+              HasSubstr("\n\nno call sites: no sampled block (one in 512 KiB) "
+                        "was live at the peak; --sampling=0 records each "
+                        "allocation\n"));
 }
 
 TEST_F(TextReportTest, RowsBelowTheThresholdAreOneRow) {

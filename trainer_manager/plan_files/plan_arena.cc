@@ -225,7 +225,11 @@ int PlanFile(const std::string& path, const PlanOptions& options) {
   const std::string text((std::istreambuf_iterator<char>(file)),
                          std::istreambuf_iterator<char>());
   if (!file.is_open() || file.bad()) {
-    return Complain(absl::StrCat("cannot read ", path), kBadInput);
+    return Complain(
+        absl::StrCat(path,
+                     ": cannot be read; check the path, and whether you "
+                     "may read it"),
+        kBadInput);
   }
   int64_t tensors_with_gaps = 0;
   const absl::StatusOr<std::vector<TensorRequest>> requests =
@@ -287,7 +291,7 @@ int main(int argc, char** argv) {
   for (const std::string& file : files) {
     worst = std::max(worst, PlanFile(file, options));
   }
-  std::cout << absl::StrFormat("cpu in all: %.2f ms\n",
+  std::cout << absl::StrFormat("processor time of all files: %.2f ms\n",
                                ProcessorMilliseconds() - begin);
   if (!std::cout.flush()) {
     return Complain("standard output: cannot be written, results are lost",
