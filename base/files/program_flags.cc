@@ -20,7 +20,8 @@ namespace {
 // times.
 int exit_code_while_parsing = -1;
 
-// Ends the program with that status. Abseil prints help to std::cout, which
+// Ends the program with that status, and says after an error of Abseil's which
+// program it is of and what to do. Abseil prints help to std::cout, which
 // buffers nothing beyond stdout.
 void EndWithExitCode() {
   if (exit_code_while_parsing < 0) return;
@@ -28,6 +29,10 @@ void EndWithExitCode() {
       exit_code_while_parsing == 0
           ? FinishStandardOutput(program_invocation_short_name)
           : exit_code_while_parsing;
+  if (exit_code_while_parsing != 0) {
+    fprintf(stderr, "%s: %s --help lists the flags\n",
+            program_invocation_short_name, program_invocation_short_name);
+  }
   fflush(nullptr);
   _exit(exit_code);
 }

@@ -40,7 +40,7 @@ TEST(ProgramFlagsDeathTest, EndsAsToldWhereAFlagIsWrong) {
     EXPECT_EXIT(Parse({"program", wrong}), testing::ExitedWithCode(2), "ERROR")
         << wrong;
     EXPECT_EXIT(Parse({"program", wrong}, 7), testing::ExitedWithCode(7),
-                "ERROR");
+                "ERROR.*\n.*program_flags_test --help lists the flags\n$");
   }
 }
 

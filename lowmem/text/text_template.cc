@@ -47,7 +47,11 @@ absl::Status TextTemplate::Add(const Json& json) {
   const Json& special = JsonMember(json, "special_tokens");
   const auto text = ReadParts(JsonMember(json, "single"), special);
   if (!text.ok()) return text.status();
-  const auto pair = ReadParts(JsonMember(json, "pair"), special);
+  // A GGUF file has no template for a pair: the texts follow each other.
+  const Json& pair_json = JsonMember(json, "pair");
+  const absl::StatusOr<Parts> pair =
+      pair_json.is_null() ? Parts{{}, {Part::Kind::kSecond, 0, 1}}
+                          : ReadParts(pair_json, special);
   if (!pair.ok()) return pair.status();
   Surround(*text, *pair);
   return absl::OkStatus();

@@ -51,6 +51,18 @@ TEST(TextTemplateTest, FollowsTheTemplate) {
   EXPECT_EQ(around->CountAdded(true), 2);
 }
 
+TEST(TextTemplateTest, APairWithoutATemplateLosesNoId) {
+  const auto around = Parse(R"({"type": "TemplateProcessing",
+      "single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}],
+      "special_tokens": {"<s>": {"id": "<s>", "ids": [8]}}})");
+  ASSERT_THAT(around, IsOk());
+  EXPECT_THAT(around->Join({4}).ids, ElementsAre(8, 4));
+  const auto pair = around->Join({4}, {5, 6});
+  ASSERT_THAT(pair, IsOk());
+  EXPECT_THAT(pair->ids, ElementsAre(4, 5, 6));
+  EXPECT_THAT(pair->types, ElementsAre(0, 1, 1));
+}
+
 TEST(TextTemplateTest, KnowsBertAndRoberta) {
   const auto bert = Parse(
       R"({"type": "BertProcessing", "cls": ["[C]", 1], "sep": ["[S]", 2]})");

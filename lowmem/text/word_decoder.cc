@@ -77,6 +77,12 @@ absl::Status WordDecoder::Add(const nlohmann::json& json) {
   } else if (type == "Strip") {
     kind_ = Kind::kMarked;
     stripped_ = JsonTextOr(json, "content", " ");
+    const nlohmann::json& stop = JsonMember(json, "stop");
+    if (stop.is_number_integer() && stop.get<int64_t>() != 0) {
+      return absl::UnimplementedError(
+          "decoder \"Strip\" has a \"stop\" other than 0; only words at the "
+          "beginning are stripped");
+    }
     const nlohmann::json& start = JsonMember(json, "start");
     most_stripped_ = start.is_number_integer() ? start.get<int64_t>() : 0;
   } else if (type != "Fuse") {

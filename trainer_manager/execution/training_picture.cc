@@ -43,7 +43,9 @@ class Picture {
       for (const Storage& storage : plan.storages) AddStorage(storage, kind);
     }
     AddSpans();
-    labels_.bound_step = StepName(plan, plan.arena.lower_bound.step);
+    if (!plan.steps.empty()) {
+      labels_.bound_step = StepName(plan, plan.arena.lower_bound.step);
+    }
     layout_.height_bytes = plan.planned_bytes();
     layout_.lower_bound.bytes = plan.bound_bytes();
     layout_.lower_bound.step = plan.arena.lower_bound.step;

@@ -4,7 +4,9 @@
 
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/math/highway_backend.h"
+#include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -39,6 +41,19 @@ TEST(TrainingPictureTest, LeavesTheCallersMemoryOut) {
   EXPECT_THAT(page, HasSubstr("conv1_1 output"));
   EXPECT_THAT(page, Not(HasSubstr("image")));
   EXPECT_THAT(page, Not(HasSubstr(">forward</text>")));
+}
+
+// An inference leaves the loss out, and nothing else is to be computed.
+TEST(TrainingPictureTest, DrawsAPlanWithoutSteps) {
+  Network network;
+  network.AddInput("image", {{2, 3}});
+  network.AddLayer("loss", MeanSquaredError(), {"image"});
+  const auto plan = PlanExecution(network, NetworkMode::kInference, {},
+                                  /*states=*/0, HighwayBackend());
+  ASSERT_THAT(plan, IsOk());
+  ASSERT_TRUE(plan->steps.empty());
+  EXPECT_THAT(DrawExecution(*plan, "nothing to do"),
+              HasSubstr("nothing to do"));
 }
 
 }  // namespace

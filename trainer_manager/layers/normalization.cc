@@ -15,6 +15,14 @@ absl::Status CheckEpsilon(float epsilon) {
       absl::StrCat("an epsilon of ", epsilon, "; it must be above 0"));
 }
 
+absl::Status CheckMomentum(float momentum) {
+  if (momentum >= 0.0f && momentum <= 1.0f) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("a momentum of ", momentum,
+                   "; it is the share of a batch in the running statistics, "
+                   "from 0 to 1"));
+}
+
 // Returns the common part of both signatures. The forward step saves the
 // statistics, from which the output can be recomputed.
 LayerSignature NormalizationSignature(const TensorType& input, int64_t features,
@@ -85,6 +93,7 @@ class BatchNormalizationLayer final : public Layer {
       const LayerInputs& inputs) const override {
     absl::Status status = CheckOneFloatInput(inputs, 2, kMaxRank);
     if (status.ok()) status = CheckEpsilon(epsilon_);
+    if (status.ok()) status = CheckMomentum(momentum_);
     if (!status.ok()) return status;
     const Shape& shape = inputs.inputs[0].shape;
     const int64_t channels = shape.extent(1);

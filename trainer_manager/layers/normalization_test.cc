@@ -133,6 +133,12 @@ TEST(NormalizationTest, RefusesABatchWithoutVariance) {
               HasSubstr("no variance"));
   EXPECT_THAT(Refusal(BatchNormalization(0.0f), {{{2, 4}}}), Not(IsOk()));
   EXPECT_THAT(Refusal(LayerNormalization(-1.0f), {{{2, 4}}}), Not(IsOk()));
+  for (const float momentum : {-0.1f, 1.5f, NAN}) {
+    EXPECT_THAT(
+        std::string(
+            Refusal(BatchNormalization(1e-5f, momentum), {{{2, 4}}}).message()),
+        HasSubstr("from 0 to 1"));
+  }
 }
 
 }  // namespace
