@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/safetensors/shard_index.h"
 
 namespace footprint {
 namespace {
@@ -37,13 +38,7 @@ std::vector<std::string> FindGgufFiles(absl::string_view directory) {
 // Returns advice on a folder without model.safetensors, or an empty text if
 // there is none.
 std::string Advice(absl::string_view directory, const std::string& path) {
-  const std::string index = path + ".index.json";
-  if (IsThere(index)) {
-    return absl::StrCat(
-        "; its weights are in several files: make one of them, "
-        "lowmem_pack ",
-        index, " ", path);
-  }
+  if (IsThere(path)) return "";
   const std::string pickle = absl::StrCat(directory, "/pytorch_model.bin");
   if (IsThere(pickle) || IsThere(pickle + ".index.json")) {
     return "; it has pytorch_model.bin: save it as safetensors first "
@@ -72,8 +67,29 @@ absl::StatusOr<std::unique_ptr<WeightStore>> OpenFolderWeights(
 std::string FindWeightFile(absl::string_view path) {
   if (IsModelFile(path)) return std::string(path);
   const std::string whole = absl::StrCat(path, "/model.safetensors");
+  const std::string shards = whole + ".index.json";
   const std::string quantised = absl::StrCat(path, "/model.gguf");
-  return !IsThere(whole) && IsThere(quantised) ? quantised : whole;
+  if (IsThere(whole)) return whole;
+  if (IsThere(shards)) return shards;
+  return IsThere(quantised) ? quantised : whole;
+}
+
+std::vector<std::string> ListWeightFiles(absl::string_view path) {
+  std::vector<std::string> files = {FindWeightFile(path)};
+  if (!absl::EndsWith(files[0], ".json")) return files;
+  const absl::StatusOr<std::vector<Shard>> shards = ReadShardIndex(files[0]);
+  if (!shards.ok()) return files;
+  for (const Shard& shard : *shards) files.push_back(shard.path);
+  return files;
+}
+
+int64_t ComputeWeightBytes(absl::string_view path) {
+  int64_t bytes = 0;
+  struct stat status;
+  for (const std::string& file : ListWeightFiles(path)) {
+    if (stat(file.c_str(), &status) == 0) bytes += status.st_size;
+  }
+  return bytes;
 }
 
 std::string FindUnreadWeightFile(absl::string_view path) {

@@ -4,10 +4,11 @@
 //       footprint::OpenFolderWeights("bert-base-uncased",
 //                                    footprint::WeightBackend::kPread);
 //
-// Opens `directory`/model.safetensors or, if that is missing,
-// `directory`/model.gguf, which lowmem_pack --quantize writes. If both are
-// missing, the error is NotFound, and says what the folder has instead (shards,
-// a pickle or GGUF files of other names) and what to do.
+// Opens `directory`/model.safetensors or, if that is missing, the files that
+// `directory`/model.safetensors.index.json names or, if that is missing, too,
+// `directory`/model.gguf, which lowmem_pack --quantize writes. If all are
+// missing, the error is NotFound, and says what the folder has instead (a
+// pickle or GGUF files of other names) and what to do.
 //
 // A path to a file opens that file. All other errors are those of WeightStore.
 //
@@ -17,8 +18,10 @@
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_FOLDER_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_FOLDER_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -29,9 +32,16 @@ namespace footprint {
 absl::StatusOr<std::unique_ptr<WeightStore>> OpenFolderWeights(
     absl::string_view directory, WeightBackend backend);
 
-// Returns the path of the file that holds a folder's weights, even if it does
-// not exist. A path to a file is returned as it is.
+// Returns the path of the file that holds a folder's weights, or of the index
+// that names several, even if it does not exist. A path to a file is returned
+// as it is.
 std::string FindWeightFile(absl::string_view path);
+
+// Returns that path, and those of the files that it names if it is an index.
+std::vector<std::string> ListWeightFiles(absl::string_view path);
+
+// Returns the bytes of these files, without those that do not exist.
+int64_t ComputeWeightBytes(absl::string_view path);
 
 // Returns the other file of weights that the folder has, which is not read;
 // empty if there is none.

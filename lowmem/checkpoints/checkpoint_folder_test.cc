@@ -2,7 +2,9 @@
 
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -33,16 +35,51 @@ TEST(OpenFolderWeightsTest, OpensTheOneFile) {
   EXPECT_THAT(Open(folder), IsOk());
 }
 
-TEST(OpenFolderWeightsTest, SaysHowToMakeOneFileOfShards) {
+TEST(OpenFolderWeightsTest, OpensTheFilesThatAnIndexNames) {
   const std::string folder = Folder("shards");
-  WriteTestFile(folder + "/model.safetensors.index.json", "{}");
-  const absl::Status status = Open(folder);
-  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
-  const std::string path = TestPath(folder + "/model.safetensors");
-  EXPECT_TRUE(absl::StrContains(
-      status.message(),
-      absl::StrCat("lowmem_pack ", path, ".index.json ", path)))
-      << status;
+  const std::string index = WriteTestFile(
+      folder + "/model.safetensors.index.json",
+      R"({"weight_map": {"x": "a.safetensors", "y": "b.safetensors"}})");
+  const std::string path = TestPath(folder);
+  EXPECT_EQ(FindWeightFile(path), index);
+  EXPECT_EQ(ListWeightFiles(path),
+            (std::vector<std::string>{index, path + "/a.safetensors",
+                                      path + "/b.safetensors"}));
+  const auto write = [&](const std::string& file, const std::string& tensor) {
+    WriteTestFile(
+        absl::StrCat(folder, "/", file),
+        SafetensorsBytes(
+            absl::StrCat(
+                "{\"", tensor,
+                R"(":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})"),
+            "."));
+  };
+  write("a.safetensors", "x");
+  // A download that is not complete is named, and no other advice is given.
+  WriteTestFile(folder + "/pytorch_model.bin", "");
+  const absl::Status missing = Open(folder);
+  EXPECT_THAT(missing, StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_TRUE(absl::StrContains(missing.message(), path + "/b.safetensors"))
+      << missing;
+  EXPECT_FALSE(absl::StrContains(missing.message(), "pytorch")) << missing;
+  const int64_t bytes = ComputeWeightBytes(path);
+  write("b.safetensors", "y");
+  EXPECT_THAT(Open(folder), IsOk());
+  EXPECT_EQ(ComputeWeightBytes(path),
+            bytes + static_cast<int64_t>(
+                        ReadTestFile(path + "/b.safetensors").size()));
+  // One file for all takes precedence.
+  WriteTestFile(folder + "/model.safetensors", SafetensorsBytes("{}", ""));
+  EXPECT_EQ(FindWeightFile(path), path + "/model.safetensors");
+  EXPECT_THAT(Open(folder), IsOk());
+}
+
+TEST(OpenFolderWeightsTest, ReportsAnIndexThatIsNone) {
+  const std::string folder = Folder("no_index");
+  const std::string index =
+      WriteTestFile(folder + "/model.safetensors.index.json", "{}");
+  EXPECT_THAT(Open(folder), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_EQ(ListWeightFiles(TestPath(folder)), std::vector<std::string>{index});
 }
 
 TEST(OpenFolderWeightsTest, SaysWhatToDoWithAPickle) {

@@ -45,17 +45,15 @@ int64_t BlockColumns(const std::vector<ColumnBlockRule>& rules,
 absl::Status CheckRule(const ColumnBlockRule& rule,
                        const CheckpointInputs& inputs) {
   std::string others;
-  for (const std::unique_ptr<WeightStore>& store : inputs.stores()) {
-    for (const TensorInfo& tensor : store->index().tensors()) {
-      if (!Matches(rule, tensor.name)) continue;
-      const absl::StatusOr<Weight> weight = store->Find(tensor.name);
-      if (!weight.ok()) return weight.status();
-      if (IsMatrix(*weight) || rule.block_columns == 0) return absl::OkStatus();
-      others = absl::StrCat("\"", tensor.name, "\" of shape ",
-                            weight->shape().ToString());
-    }
+  const TensorIndex& index = inputs.store().index();
+  for (const TensorInfo& tensor : index.tensors()) {
+    if (!Matches(rule, tensor.name)) continue;
+    const absl::StatusOr<Weight> weight = inputs.store().Find(tensor.name);
+    if (!weight.ok()) return weight.status();
+    if (IsMatrix(*weight) || rule.block_columns == 0) return absl::OkStatus();
+    others = absl::StrCat("\"", tensor.name, "\" of shape ",
+                          weight->shape().ToString());
   }
-  const TensorIndex& index = inputs.stores()[0]->index();
   if (!others.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "rule \"", rule.pattern, "\" matches no matrix of ", index.file_name(),
@@ -113,11 +111,9 @@ class Packer {
  private:
   absl::Status Plan() {
     writer_options_.alignment_bytes = kPageBytes;
-    for (const std::unique_ptr<WeightStore>& store : inputs_.stores()) {
-      for (const auto& [key, value] : store->index().metadata()) {
-        if (!absl::StartsWith(key, ColumnBlocksKey(""))) {
-          writer_options_.metadata[key] = value;
-        }
+    for (const auto& [key, value] : inputs_.store().index().metadata()) {
+      if (!absl::StartsWith(key, ColumnBlocksKey(""))) {
+        writer_options_.metadata[key] = value;
       }
     }
     const absl::StatusOr<std::vector<InputWeight>> weights = inputs_.Weights();
@@ -257,6 +253,8 @@ std::vector<ColumnBlockRule> DefaultColumnBlockRules() {
       {"*layer.*.output.dense.weight", 256, true},    // BERT
       {"*layer.*.ffn.lin2.weight", 256, true},        // DistilBERT
       {"*layers.*.mlp.down_proj.weight", 256, true},  // Llama and after
+      {"*layers.*.mlp.Wo.weight", 256, true},         // ModernBERT
+      {"*layers.*.mlp.fc2.weight", 256, true},        // NomicBert
       {"*h.*.attn.c_attn.weight", 64, true},          // GPT-2, [in, out]
       {"*h.*.attn.c_proj.weight", 64, true},
       {"*h.*.mlp.c_fc.weight", 64, true},

@@ -247,6 +247,9 @@ TEST(PackTest, DefaultRulesPickWhatIsReadByColumns) {
         {4, 512}},
        {"bert.encoder.layer.0.output.dense.weight", DType::kF32, {4, 512}},
        {"transformer.layer.3.ffn.lin2.weight", DType::kF32, {4, 512}},
+       {"model.layers.3.mlp.Wo.weight", DType::kF32, {4, 512}},
+       {"model.layers.3.attn.Wo.weight", DType::kF32, {4, 512}},
+       {"encoder.layers.3.mlp.fc2.weight", DType::kF32, {4, 512}},
        {"h.11.mlp.c_fc.weight", DType::kF32, {4, 512}},
        {"h.11.attn.c_attn.weight", DType::kF32, {4, 192}},
        {"h.11.mlp.c_proj.weight", DType::kF32, {4, 512}},
@@ -260,7 +263,8 @@ TEST(PackTest, DefaultRulesPickWhatIsReadByColumns) {
   for (const TensorInfo& tensor : store->index().tensors()) {
     block_columns.push_back(store->Find(tensor.name)->block_columns());
   }
-  EXPECT_THAT(block_columns, ElementsAre(512, 256, 256, 64, 64, 64, 512));
+  EXPECT_THAT(block_columns,
+              ElementsAre(512, 256, 256, 256, 512, 256, 64, 64, 64, 512));
 }
 
 TEST(PackTest, TellsItsProgress) {

@@ -57,12 +57,10 @@ Weight WeightBinder::Matrix(const std::string& name, int64_t rows,
   const Weight matrix = Shaped(name, {rows, columns});
   if (status_.ok() && matrix.block_columns() != matrix.columns() &&
       matrix.block_columns() % kSumBlock != 0) {
-    Fail(absl::StrCat(
-        prefix_, name, " is packed in panels of ", matrix.block_columns(),
-        " columns; multiples of ", kSumBlock,
-        " can be computed with: pack it again, "
-        "lowmem_pack ",
-        store_.index().file_name(), " ", store_.index().file_name()));
+    Fail(absl::StrCat(prefix_, name, " is packed in panels of ",
+                      matrix.block_columns(), " columns; multiples of ",
+                      kSumBlock, " can be computed with: pack it again, ",
+                      PackCommand(store_)));
   }
   return matrix;
 }

@@ -218,7 +218,7 @@ absl::StatusOr<std::unique_ptr<Chat>> Chat::Open(const std::string& directory) {
   chat->tokenizer_ = *std::move(tokenizer);
   const auto backend = lowmem_internal::FindBackend(
       *lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)),
-      lowmem_internal::FileBytes(FindWeightFile(directory)), chat->memory_);
+      ComputeWeightBytes(directory), chat->memory_);
   if (!backend.ok()) return backend.status();
   DecoderOptions options;
   options.arithmetic =

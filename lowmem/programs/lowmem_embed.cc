@@ -413,7 +413,7 @@ absl::Status Run(const std::string& directory) {
   RunMemory memory = RunMemory::Read();
   const auto backend = lowmem_internal::FindBackend(
       *lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)),
-      lowmem_internal::FileBytes(FindWeightFile(directory)), memory);
+      ComputeWeightBytes(directory), memory);
   if (!backend.ok()) return backend.status();
   TextEmbedderOptions options;
   options.gives_scores = !absl::GetFlag(FLAGS_scores).empty();

@@ -230,10 +230,6 @@ absl::Status ReadFlags(Request* request) {
   return ReadInput(request);
 }
 
-std::string WeightFile(const Request& request) {
-  return FindWeightFile(request.directory);
-}
-
 // The memory that a run would take must be free: the system kills a process
 // that takes more.
 absl::Status CheckMemory(const Request& request, const RunMemory& memory,
@@ -346,10 +342,7 @@ void PrintAdvice(const WeightStore& store, int64_t budget_bytes,
       "a few columns; to fix it, run:\n",
       FormatRoundedBytes(counters.bytes_around_rows).c_str(),
       FormatRoundedBytes(counters.bytes_read).c_str());
-  const std::string& file = store.index().file_name();
-  if (!IsPacked(store)) {
-    printf("             lowmem_pack %s %s\n", file.c_str(), file.c_str());
-  }
+  if (!IsPacked(store)) printf("             %s\n", PackCommand(store).c_str());
   if (budget_bytes < panel_budget_bytes) {
     printf("             --budget=%lld or more\n",
            static_cast<long long>(panel_budget_bytes));
@@ -430,8 +423,7 @@ void PrintUnused(const std::vector<std::string>& names) {
 // in the page cache.
 void PrintThrashing(const WeightStore& store, const RunMemory& memory,
                     int64_t plan_bytes) {
-  const int64_t file_bytes =
-      lowmem_internal::FileBytes(store.index().file_name());
+  const int64_t file_bytes = store.index().file_bytes();
   if (!memory.Thrashes(store.backend(), file_bytes, plan_bytes)) return;
   printf(
       "advice       the file's %s do not stay in the page cache, for which %s "
@@ -444,8 +436,9 @@ void PrintThrashing(const WeightStore& store, const RunMemory& memory,
 absl::Status CheckOutput(const Request& request) {
   const std::string path = absl::GetFlag(FLAGS_output);
   if (path.empty()) return absl::OkStatus();
-  for (const std::string& input :
-       {request.directory + "/config.json", WeightFile(request)}) {
+  std::vector<std::string> inputs = ListWeightFiles(request.directory);
+  inputs.push_back(request.directory + "/config.json");
+  for (const std::string& input : inputs) {
     if (!IsSameFile(path, input)) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "--output: ", path, " is a file of the model, which it would replace"));
@@ -522,7 +515,7 @@ absl::Status RunEncoder(const Request& request) {
   if (!taken.ok()) return taken;
   RunMemory memory = RunMemory::Read();
   const auto backend = lowmem_internal::FindBackend(
-      request.backend, lowmem_internal::FileBytes(WeightFile(request)), memory);
+      request.backend, ComputeWeightBytes(request.directory), memory);
   if (!backend.ok()) return backend.status();
   const auto encoder =
       Encoder::Open(request.directory, *backend, request.arithmetic);
@@ -664,7 +657,7 @@ absl::Status RunDecoder(const Request& request) {
   }
   RunMemory memory = RunMemory::Read();
   const auto backend = lowmem_internal::FindBackend(
-      request.backend, lowmem_internal::FileBytes(WeightFile(request)), memory);
+      request.backend, ComputeWeightBytes(request.directory), memory);
   if (!backend.ok()) return backend.status();
   DecoderOptions options;
   options.arithmetic = request.arithmetic;

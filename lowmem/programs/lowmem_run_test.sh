@@ -423,38 +423,25 @@ run minilm.F32 --ids=1,2,3 --output=output.pipe
 wait $!
 cmp expected output || fail 'other bits through a pipe'
 
-# The advice for a checkpoint in several files works.
+# A checkpoint in several files runs from these files, and from one that is packed of them.
 mkdir shards
 cp minilm.F32/config.json shards
-python3 - minilm.F32/model.safetensors shards <<'END'
-import json, struct, sys
-
-data = open(sys.argv[1], "rb").read()
-(length,) = struct.unpack("<Q", data[:8])
-header = json.loads(data[8 : 8 + length])
-header.pop("__metadata__", None)
-names = sorted(header)
-weight_map = {}
-for shard, part in enumerate((names[::2], names[1::2])):
-    entries, values = {}, b""
-    for name in part:
-        begin, end = header[name]["data_offsets"]
-        at = len(values)
-        values += data[8 + length + begin : 8 + length + end]
-        entries[name] = dict(header[name], data_offsets=[at, len(values)])
-        weight_map[name] = "model-%d.safetensors" % shard
-    text = json.dumps(entries).encode()
-    with open("%s/model-%d.safetensors" % (sys.argv[2], shard), "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + values)
-with open(sys.argv[2] + "/model.safetensors.index.json", "w") as file:
-    json.dump({"metadata": {}, "weight_map": weight_map}, file)
-END
-refuses 1 'its weights are in several files' shards --ids=1
-advice=$(grep -o 'lowmem_pack .*' log)
-$advice 2>log || fail "$advice: $(cat log)"
+python3 "$tree/lowmem/programs/split_checkpoint.py" minilm.F32/model.safetensors shards || fail 'no shards'
 run minilm.F32 --ids=1,2,3 --output=expected
+for backend in resident pread direct mmap; do
+  run shards --ids=1,2,3 --output=output --backend=$backend --budget=600KiB
+  cmp expected output || fail "shards have other bits than the file they were: $backend"
+done
+cp shards/model-1.safetensors kept
+refuses 1 'is a file of the model' shards --ids=1 --output=shards/model-1.safetensors --force
+cmp kept shards/model-1.safetensors || fail 'a shard was replaced'
+rm shards/model-1.safetensors
+refuses 1 'model-1.safetensors: cannot be opened' shards --ids=1
+mv kept shards/model-1.safetensors
+lowmem_pack shards/model.safetensors.index.json shards/model.safetensors 2>log ||
+  fail "no packed shards: $(cat log)"
 run shards --ids=1,2,3 --output=output
-cmp expected output || fail 'shards have other bits than the file they were'
+cmp expected output || fail 'packed shards have other bits than the file they were'
 
 # If a file changes while a model runs, the run ends with an error, not with a wrong result or a
 # signal. The budget has room for panels, but not for the model.

@@ -1,7 +1,5 @@
 #include "footprint/lowmem/programs/run_budget.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 
 #include "absl/status/status.h"
@@ -146,11 +144,6 @@ absl::StatusOr<WeightBackend> FindBackend(
     }
   }
   return *backend;
-}
-
-int64_t FileBytes(const std::string& path) {
-  struct stat status;
-  return stat(path.c_str(), &status) == 0 ? status.st_size : 0;
 }
 
 }  // namespace footprint::lowmem_internal

@@ -90,10 +90,6 @@ absl::StatusOr<WeightBackend> FindBackend(
     const absl::optional<WeightBackend>& backend, int64_t file_bytes,
     const RunMemory& memory);
 
-// Returns the size of a file. Returns 0 if there is no such file, which is
-// reported when it is opened.
-int64_t FileBytes(const std::string& path);
-
 }  // namespace footprint::lowmem_internal
 
 // Tested by lowmem_run_test.

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -45,7 +46,13 @@ class FailingStore final : public WeightStore {
     return store_.SlotAlignmentBytes();
   }
   absl::Status CheckFile() const override { return store_.CheckFile(); }
+  std::vector<std::string> FileNames() const override {
+    return store_.FileNames();
+  }
   int direct_descriptor() const override { return store_.direct_descriptor(); }
+  DirectPlace FindDirectPlace(int64_t offset_bytes) const override {
+    return store_.FindDirectPlace(offset_bytes);
+  }
   int64_t direct_block_bytes() const override {
     return store_.direct_block_bytes();
   }

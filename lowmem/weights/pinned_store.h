@@ -63,7 +63,13 @@ class PinnedStore final : public WeightStore {
     return base_->SlotAlignmentBytes();
   }
   absl::Status CheckFile() const override { return base_->CheckFile(); }
+  std::vector<std::string> FileNames() const override {
+    return base_->FileNames();
+  }
   int direct_descriptor() const override { return base_->direct_descriptor(); }
+  DirectPlace FindDirectPlace(int64_t offset_bytes) const override {
+    return base_->FindDirectPlace(offset_bytes);
+  }
   int64_t direct_block_bytes() const override {
     return base_->direct_block_bytes();
   }

@@ -164,13 +164,12 @@ class QueueStream final : public TileStream {
     // entries.
     struct io_uring_sqe* entry = io_uring_get_sqe(&ring_);
     const auto bytes = static_cast<unsigned>(part.read_bytes);
-    const int descriptor = layout_.store->direct_descriptor();
+    const DirectPlace place = layout_.store->FindDirectPlace(part.offset_bytes);
+    const auto offset = static_cast<uint64_t>(place.offset_bytes);
     if (registered_) {
-      io_uring_prep_read_fixed(entry, descriptor, data, bytes,
-                               static_cast<uint64_t>(part.offset_bytes), 0);
+      io_uring_prep_read_fixed(entry, place.descriptor, data, bytes, offset, 0);
     } else {
-      io_uring_prep_read(entry, descriptor, data, bytes,
-                         static_cast<uint64_t>(part.offset_bytes));
+      io_uring_prep_read(entry, place.descriptor, data, bytes, offset);
     }
     entry->user_data = static_cast<uint64_t>(slot) << 32 |
                        static_cast<uint32_t>(part.needed_bytes);

@@ -4,7 +4,9 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "footprint/lowmem/weights/column_blocks.h"
 #include "footprint/lowmem/weights/weight_backends.h"
 #include "footprint/lowmem/weights/weight_file.h"
@@ -104,6 +106,13 @@ absl::Status WeightStore::CheckTile(const Tile& tile) const {
 
 absl::StatusOr<std::unique_ptr<WeightStore>> WeightStore::Open(
     absl::string_view path, WeightBackend backend) {
+  return absl::EndsWith(path, ".json")
+             ? lowmem_internal::OpenShards(path, backend)
+             : lowmem_internal::OpenFile(path, backend);
+}
+
+absl::StatusOr<std::unique_ptr<WeightStore>> lowmem_internal::OpenFile(
+    absl::string_view path, WeightBackend backend) {
   absl::StatusOr<WeightFile> file = WeightFile::Open(path);
   if (!file.ok()) return file.status();
   switch (backend) {
@@ -132,6 +141,12 @@ absl::StatusOr<Weight> WeightStore::Find(absl::string_view name) const {
   weight.rows_ = (*tensor)->size_bytes == 0 ? 0 : blocks->shape.rows();
   weight.block_columns_ = blocks->block_columns;
   return weight;
+}
+
+std::string PackCommand(const WeightStore& store) {
+  const std::string& input = store.index().file_name();
+  return absl::StrCat("lowmem_pack ", input, " ",
+                      absl::StripSuffix(input, ".index.json"));
 }
 
 }  // namespace footprint

@@ -19,8 +19,13 @@
 // view and stream that was made from it. Every method may be called from any
 // thread. Memory: kResident holds the whole file's data, the others none of it,
 // and nothing is allocated after Open. kPread leaves pages in the system's
-// cache; kDirect leaves none; kMmap keeps at most 16 MiB mapped at a time, plus
-// the tiles that threads are using.
+// cache; kDirect leaves none; kMmap keeps at most 16 MiB of each file mapped at
+// a time, plus the tiles that threads are using.
+//
+// A path that ends in ".json" is the index of a checkpoint in several files
+// (shard_index.h). Its store reads all of them in place. Its own index has all
+// their tensors, at offsets as if the files followed each other. If several
+// files have a tensor, it is taken from the one that the index names for it.
 //
 // The error is FailedPrecondition if the file was replaced, shortened or
 // written to since Open. Each read is followed by a check of the file, so bytes
@@ -34,6 +39,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -109,9 +115,18 @@ struct WeightCounters {
   int64_t wait_nanoseconds = 0;
 };
 
+// Where direct reads find a byte.
+struct DirectPlace {
+  int descriptor = -1;
+  int64_t offset_bytes = 0;  // in the descriptor's file
+};
+
 class WeightStore {
  public:
-  // Opens a safetensors or GGUF file. Returns InvalidArgument if it is neither.
+  // Opens a safetensors or GGUF file, or the files of an index. Returns
+  // InvalidArgument if it is none of these, if a file does not have a tensor
+  // that the index names for it, or if several files have a tensor that the
+  // index does not name.
   static absl::StatusOr<std::unique_ptr<WeightStore>> Open(
       absl::string_view path, WeightBackend backend);
 
@@ -156,9 +171,20 @@ class WeightStore {
   // before trusting a result that was computed from views.
   virtual absl::Status CheckFile() const = 0;
 
-  // Returns the descriptor for direct reads, or -1 if there is none. Streams
-  // use it to read by themselves.
+  // Returns the names of the store's files, and that of their index if there is
+  // one.
+  virtual std::vector<std::string> FileNames() const {
+    return {index().file_name()};
+  }
+
+  // Returns the descriptor for direct reads, that of the largest file if there
+  // are several, or -1 if there is none.
   virtual int direct_descriptor() const { return -1; }
+  // Returns where the byte is that a tile begins with, or that the tile's block
+  // begins with. Streams use it to read by themselves.
+  virtual DirectPlace FindDirectPlace(int64_t offset_bytes) const {
+    return {direct_descriptor(), offset_bytes};
+  }
   // Returns the block size of direct reads, a power of two of at most
   // kPageBytes: offsets, lengths and addresses are multiples of it.
   virtual int64_t direct_block_bytes() const { return kPageBytes; }
@@ -168,6 +194,10 @@ class WeightStore {
  protected:
   WeightStore() = default;
 };
+
+// Returns the command that packs the store's file in place, or its several
+// files into one.
+std::string PackCommand(const WeightStore& store);
 
 }  // namespace footprint
 
