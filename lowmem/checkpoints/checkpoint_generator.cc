@@ -32,7 +32,8 @@ bool IsGain(absl::string_view name) {
   name.remove_suffix(7);  // ".weight"
   return absl::EndsWith(name, "LayerNorm") || absl::EndsWith(name, "norm") ||
          absl::EndsWith(name, "ln_1") || absl::EndsWith(name, "ln_2") ||
-         absl::EndsWith(name, "ln_f");
+         absl::EndsWith(name, "ln_f") || absl::EndsWith(name, "emb_ln") ||
+         absl::EndsWith(name, "norm1") || absl::EndsWith(name, "norm2");
 }
 
 // Returns a nearly normal number with mean 0 and deviation 0.02. The sum of

@@ -56,6 +56,9 @@ TEST(CheckpointGeneratorTest, HasAsManyParametersAsThePublicModels) {
   EXPECT_EQ(parameters("bert-large"), 335'141'888);
   EXPECT_EQ(parameters("minilm"), 22'713'216);
   EXPECT_EQ(parameters("distilbert"), 66'362'880);
+  EXPECT_EQ(parameters("modernbert-base"), 149'014'272);
+  EXPECT_EQ(parameters("nomic-embed"), 136'731'648);
+  EXPECT_EQ(parameters("embeddinggemma-300m"), 302'863'104);
   EXPECT_EQ(parameters("gpt2"), 124'439'808);
   EXPECT_EQ(parameters("gpt2-large"), 774'030'080);
   EXPECT_EQ(parameters("gpt2-xl"), 1'557'611'200);
@@ -158,6 +161,7 @@ TEST(CheckpointGeneratorTest, ValuesAreSpreadAsTheySay) {
   EXPECT_GT(different.size(), 50'000u);
   for (const char* gain : {"encoder.layer.0.output.LayerNorm.weight",
                            "transformer.layer.0.sa_layer_norm.weight",
+                           "encoder.layers.0.norm2.weight", "emb_ln.weight",
                            "h.0.ln_1.weight", "ln_f.weight"}) {
     float least = 2, most = 0;
     for (int i = 0; i < 1000; ++i) {

@@ -18,7 +18,7 @@ struct NamedShape {
 // Each shape has the fields of CheckpointShape in their order: family,
 // vocabulary, positions, hidden, layers, heads, intermediate and token types;
 // then, for Llama and later families, key_value_heads, head_features,
-// ties_output and window.
+// ties_output, window and is_bidirectional.
 constexpr NamedShape kNamedShapes[] = {
     {"bert-base", {ModelFamily::kBert, 30522, 512, 768, 12, 12, 3072, 2}},
     {"bert-large", {ModelFamily::kBert, 30522, 512, 1024, 24, 16, 4096, 2}},
@@ -26,6 +26,14 @@ constexpr NamedShape kNamedShapes[] = {
      {ModelFamily::kBert, 119547, 512, 1024, 24, 16, 4096, 2}},
     {"minilm", {ModelFamily::kBert, 30522, 512, 384, 6, 12, 1536, 2}},
     {"distilbert", {ModelFamily::kDistilBert, 30522, 512, 768, 6, 12, 3072, 0}},
+    {"modernbert-base",
+     {ModelFamily::kModernBert, 50368, 8192, 768, 22, 12, 1152, 0, 0, 0, false,
+      128}},
+    {"nomic-embed",
+     {ModelFamily::kNomicBert, 30528, 8192, 768, 12, 12, 3072, 2}},
+    {"embeddinggemma-300m",
+     {ModelFamily::kGemma3, 262144, 2048, 768, 24, 3, 1152, 0, 1, 256, true,
+      512, true}},
     {"gpt2", {ModelFamily::kGpt2, 50257, 1024, 768, 12, 12, 3072, 0}},
     {"gpt2-medium", {ModelFamily::kGpt2, 50257, 1024, 1024, 24, 16, 4096, 0}},
     {"gpt2-large", {ModelFamily::kGpt2, 50257, 1024, 1280, 36, 20, 5120, 0}},
@@ -85,8 +93,9 @@ absl::Status CheckShape(const CheckpointShape& shape) {
     return absl::InvalidArgumentError(absl::StrCat(
         shape.hidden, " features do not divide among ", shape.heads, " heads"));
   }
-  if (shape.family == ModelFamily::kBert &&
-      (shape.token_types < 1 || shape.token_types > kMaximum)) {
+  const bool has_types = shape.family == ModelFamily::kBert ||
+                         shape.family == ModelFamily::kNomicBert;
+  if (has_types && (shape.token_types < 1 || shape.token_types > kMaximum)) {
     return absl::InvalidArgumentError("BERT needs at least one token type");
   }
   return absl::OkStatus();
@@ -167,6 +176,40 @@ void AddDistilBert(const CheckpointShape& shape, Tensors& tensors) {
   }
 }
 
+void AddModernBert(const CheckpointShape& shape, Tensors& tensors) {
+  const int64_t hidden = shape.hidden;
+  tensors.Add("embeddings.tok_embeddings.weight", {shape.vocabulary, hidden});
+  tensors.Add("embeddings.norm.weight", {hidden});
+  for (int64_t i = 0; i < shape.layers; ++i) {
+    const std::string layer = absl::StrCat("layers.", i, ".");
+    if (i > 0) tensors.Add(layer + "attn_norm.weight", {hidden});
+    tensors.AddMatrix(layer + "attn.Wqkv", 3 * hidden, hidden);
+    tensors.AddMatrix(layer + "attn.Wo", hidden, hidden);
+    tensors.Add(layer + "mlp_norm.weight", {hidden});
+    tensors.AddMatrix(layer + "mlp.Wi", 2 * shape.intermediate, hidden);
+    tensors.AddMatrix(layer + "mlp.Wo", hidden, shape.intermediate);
+  }
+  tensors.Add("final_norm.weight", {hidden});
+}
+
+void AddNomicBert(const CheckpointShape& shape, Tensors& tensors) {
+  const int64_t hidden = shape.hidden;
+  tensors.Add("embeddings.word_embeddings.weight", {shape.vocabulary, hidden});
+  tensors.Add("embeddings.token_type_embeddings.weight",
+              {shape.token_types, hidden});
+  tensors.AddNorm("emb_ln", hidden);
+  for (int64_t i = 0; i < shape.layers; ++i) {
+    const std::string layer = absl::StrCat("encoder.layers.", i, ".");
+    tensors.AddMatrix(layer + "attn.Wqkv", 3 * hidden, hidden);
+    tensors.AddMatrix(layer + "attn.out_proj", hidden, hidden);
+    tensors.AddMatrix(layer + "mlp.fc11", shape.intermediate, hidden);
+    tensors.AddMatrix(layer + "mlp.fc12", shape.intermediate, hidden);
+    tensors.AddMatrix(layer + "mlp.fc2", hidden, shape.intermediate);
+    tensors.AddNorm(layer + "norm1", hidden);
+    tensors.AddNorm(layer + "norm2", hidden);
+  }
+}
+
 void AddGpt2(const CheckpointShape& shape, Tensors& tensors) {
   const int64_t hidden = shape.hidden;
   tensors.Add("wte.weight", {shape.vocabulary, hidden});
@@ -207,9 +250,11 @@ void AddLlamaAttention(const CheckpointShape& shape, const std::string& begin,
 void AddLlama(const CheckpointShape& shape, Tensors& tensors) {
   const int64_t hidden = shape.hidden;
   const int64_t inner = shape.intermediate;
-  tensors.Add("model.embed_tokens.weight", {shape.vocabulary, hidden});
+  // A model of vectors has no head beside it.
+  const std::string model = shape.is_bidirectional ? "" : "model.";
+  tensors.Add(model + "embed_tokens.weight", {shape.vocabulary, hidden});
   for (int64_t i = 0; i < shape.layers; ++i) {
-    const std::string layer = absl::StrCat("model.layers.", i, ".");
+    const std::string layer = absl::StrCat(model, "layers.", i, ".");
     tensors.Add(layer + "input_layernorm.weight", {hidden});
     AddLlamaAttention(shape, layer + "self_attn.", tensors);
     tensors.Add(layer + "post_attention_layernorm.weight", {hidden});
@@ -225,7 +270,7 @@ void AddLlama(const CheckpointShape& shape, Tensors& tensors) {
     }
     tensors.AddMatrix(layer + "mlp.down_proj", hidden, inner);
   }
-  tensors.Add("model.norm.weight", {hidden});
+  tensors.Add(model + "norm.weight", {hidden});
   if (!shape.ties_output) {
     tensors.AddMatrix("lm_head", shape.vocabulary, hidden);
   }
@@ -277,6 +322,45 @@ nlohmann::ordered_json Gpt2Config(const CheckpointShape& shape) {
           {"n_inner", shape.intermediate},
           {"n_layer", shape.layers},
           {"n_positions", shape.positions},
+          {"vocab_size", shape.vocabulary}};
+}
+
+nlohmann::ordered_json ModernBertConfig(const CheckpointShape& shape) {
+  return {{"architectures", {"ModernBertModel"}},
+          {"model_type", "modernbert"},
+          {"attention_bias", false},
+          {"global_attn_every_n_layers", 3},
+          {"global_rope_theta", 160000.0},
+          {"hidden_activation", "gelu"},
+          {"hidden_size", shape.hidden},
+          {"intermediate_size", shape.intermediate},
+          {"local_attention", shape.window},
+          {"local_rope_theta", 10000.0},
+          {"max_position_embeddings", shape.positions},
+          {"mlp_bias", false},
+          {"norm_bias", false},
+          {"norm_eps", 1e-5},
+          {"num_attention_heads", shape.heads},
+          {"num_hidden_layers", shape.layers},
+          {"vocab_size", shape.vocabulary}};
+}
+
+nlohmann::ordered_json NomicBertConfig(const CheckpointShape& shape) {
+  return {{"architectures", {"NomicBertModel"}},
+          {"model_type", "nomic_bert"},
+          {"activation_function", "swiglu"},
+          {"layer_norm_epsilon", 1e-12},
+          {"mlp_fc1_bias", false},
+          {"mlp_fc2_bias", false},
+          {"n_embd", shape.hidden},
+          {"n_head", shape.heads},
+          {"n_inner", shape.intermediate},
+          {"n_layer", shape.layers},
+          {"n_positions", shape.positions},
+          {"qkv_proj_bias", false},
+          {"rotary_emb_base", 1000},
+          {"rotary_emb_fraction", 1.0},
+          {"type_vocab_size", shape.token_types},
           {"vocab_size", shape.vocabulary}};
 }
 
@@ -347,7 +431,7 @@ nlohmann::ordered_json LlamaConfig(const CheckpointShape& shape) {
       {"tie_word_embeddings", shape.ties_output},
       {"vocab_size", shape.vocabulary}};
   if (shape.family == ModelFamily::kGemma3) {
-    // These are the values of the 1B model, the only named shape of the family.
+    // These values are those of both named shapes of the family.
     config["hidden_activation"] = "gelu_pytorch_tanh";
     config["query_pre_attn_scalar"] = 256;
     config["rope_local_base_freq"] = 10000.0;
@@ -356,6 +440,10 @@ nlohmann::ordered_json LlamaConfig(const CheckpointShape& shape) {
     config["hidden_act"] = "silu";
   }
   if (shape.window > 0) config["sliding_window"] = shape.window;
+  if (shape.is_bidirectional) {
+    config["architectures"] = {"Gemma3TextModel"};
+    config["use_bidirectional_attention"] = true;
+  }
   return config;
 }
 
@@ -393,6 +481,12 @@ absl::StatusOr<std::vector<TensorSpec>> CheckpointTensors(
     case ModelFamily::kDistilBert:
       AddDistilBert(shape, tensors);
       break;
+    case ModelFamily::kModernBert:
+      AddModernBert(shape, tensors);
+      break;
+    case ModelFamily::kNomicBert:
+      AddNomicBert(shape, tensors);
+      break;
     case ModelFamily::kGpt2:
       AddGpt2(shape, tensors);
       break;
@@ -411,6 +505,12 @@ std::string CheckpointConfig(const CheckpointShape& shape, DType dtype) {
       break;
     case ModelFamily::kDistilBert:
       config = DistilBertConfig(shape);
+      break;
+    case ModelFamily::kModernBert:
+      config = ModernBertConfig(shape);
+      break;
+    case ModelFamily::kNomicBert:
+      config = NomicBertConfig(shape);
       break;
     case ModelFamily::kGpt2:
       config = Gpt2Config(shape);

@@ -36,12 +36,15 @@ struct CheckpointShape {
   int64_t layers = 0;
   int64_t heads = 0;
   int64_t intermediate = 0;
-  int64_t token_types = 0;  // BERT only
+  int64_t token_types = 0;  // BERT and NomicBert only
   // The following fields are for Llama and later families.
   int64_t key_value_heads = 0;
   int64_t head_features = 0;
   bool ties_output = false;
-  int64_t window = 0;  // of sliding layers; 0: no sliding layers
+  // The window of sliding layers; 0: no sliding layers. For ModernBERT, too.
+  int64_t window = 0;
+  // Tokens see those after them, as in EmbeddingGemma.
+  bool is_bidirectional = false;
 
   int64_t query_features() const { return heads * head_features; }
   int64_t key_value_features() const { return key_value_heads * head_features; }

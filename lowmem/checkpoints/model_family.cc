@@ -30,6 +30,8 @@ constexpr FamilyNames kFamilies[] = {
     {ModelFamily::kXlmRoberta, "xlm-roberta", "XLMRoberta"},
     {ModelFamily::kCamembert, "camembert", "Camembert"},
     {ModelFamily::kMpnet, "mpnet", "MPNet"},
+    {ModelFamily::kModernBert, "modernbert", "ModernBert"},
+    {ModelFamily::kNomicBert, "nomic_bert", "NomicBert"},
     {ModelFamily::kGpt2, "gpt2", "GPT2", false},
     {ModelFamily::kLlama, "llama", "Llama"},
     {ModelFamily::kMistral, "mistral", "Mistral"},
@@ -167,6 +169,10 @@ const char* ModelFamilyName(ModelFamily family) {
 
 bool IsDecoderFamily(ModelFamily family) {
   return static_cast<int>(family) >= static_cast<int>(ModelFamily::kGpt2);
+}
+
+bool HasDecoderLayers(ModelFamily family) {
+  return static_cast<int>(family) >= static_cast<int>(ModelFamily::kModernBert);
 }
 
 std::string DecoderFamilyNames() { return JoinNames(IsDecoderFamily); }

@@ -32,6 +32,8 @@ enum class ModelFamily {
   kXlmRoberta,
   kCamembert,
   kMpnet,
+  kModernBert,
+  kNomicBert,  // nomic-embed-text
   kGpt2,
   kLlama,  // Llama 2 and 3, and models in their form
   kMistral,
@@ -47,8 +49,12 @@ const char* ModelFamilyName(ModelFamily family);
 // Returns whether models of the family generate text.
 bool IsDecoderFamily(ModelFamily family);
 
-// Returns the names of those families for messages: "\"gpt2\", \"llama\" and
-// ...".
+// Returns whether models of the family have a decoder's layers: those that
+// generate text, and encoders with rotary positions.
+bool HasDecoderLayers(ModelFamily family);
+
+// Returns the names of the families that generate text, for messages:
+// "\"gpt2\", \"llama\" and ...".
 std::string DecoderFamilyNames();
 
 // Returns the family, or an arbitrary one after an error.

@@ -35,9 +35,10 @@ TEST(FindModelFamilyTest, TakesTheModelType) {
   for (const ModelFamily family :
        {ModelFamily::kBert, ModelFamily::kDistilBert, ModelFamily::kGpt2,
         ModelFamily::kRoberta, ModelFamily::kXlmRoberta,
-        ModelFamily::kCamembert, ModelFamily::kMpnet, ModelFamily::kLlama,
-        ModelFamily::kMistral, ModelFamily::kQwen2, ModelFamily::kQwen3,
-        ModelFamily::kGemma3, ModelFamily::kPhi3}) {
+        ModelFamily::kCamembert, ModelFamily::kMpnet, ModelFamily::kModernBert,
+        ModelFamily::kNomicBert, ModelFamily::kLlama, ModelFamily::kMistral,
+        ModelFamily::kQwen2, ModelFamily::kQwen3, ModelFamily::kGemma3,
+        ModelFamily::kPhi3}) {
     EXPECT_EQ(*Family(absl::StrCat("\"model_type\": \"",
                                    ModelFamilyName(family), "\",")),
               family);
@@ -83,7 +84,8 @@ TEST(FindModelFamilyTest, TakesNoOtherFamilyForADecoder) {
             ModelFamily::kGemma3);
   for (const char* name :
        {"Qwen2MoeForCausalLM", "Qwen3MoeForCausalLM", "Phi3VForCausalLM",
-        "Gemma3ForConditionalGeneration", "LlamaForConditional"}) {
+        "Gemma3ForConditionalGeneration", "LlamaForConditional",
+        "ModernBertDecoderForCausalLM"}) {
     EXPECT_THAT(Family(absl::StrCat("\"architectures\": [\"", name, "\"],")),
                 StatusIs(absl::StatusCode::kUnimplemented))
         << name;
@@ -92,6 +94,13 @@ TEST(FindModelFamilyTest, TakesNoOtherFamilyForADecoder) {
        {ModelFamily::kGpt2, ModelFamily::kLlama, ModelFamily::kPhi3}) {
     EXPECT_TRUE(IsDecoderFamily(family));
   }
+  for (const ModelFamily family :
+       {ModelFamily::kModernBert, ModelFamily::kNomicBert}) {
+    EXPECT_FALSE(IsDecoderFamily(family));
+    EXPECT_TRUE(HasDecoderLayers(family));
+  }
+  EXPECT_TRUE(HasDecoderLayers(ModelFamily::kGpt2));
+  EXPECT_FALSE(HasDecoderLayers(ModelFamily::kMpnet));
   EXPECT_FALSE(IsDecoderFamily(ModelFamily::kBert));
   EXPECT_FALSE(IsDecoderFamily(ModelFamily::kDistilBert));
 }

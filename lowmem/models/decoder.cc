@@ -63,6 +63,12 @@ absl::StatusOr<std::unique_ptr<Decoder>> Decoder::Open(
               : ReadDecoderConfig(absl::StrCat(path, "/config.json"));
   if (!config.ok()) return config.status();
   if (!store.ok()) return store.status();
+  if (config->is_bidirectional && options.use == DecoderUse::kLogits) {
+    return absl::UnimplementedError(absl::StrCat(
+        path,
+        ": the model's tokens see those after them, so it computes vectors of "
+        "texts and no next word: use lowmem_embed"));
+  }
   absl::StatusOr<DecoderWeights> weights =
       FindDecoderWeights(**store, *config, options.use);
   if (!weights.ok()) return weights.status();

@@ -1,6 +1,7 @@
 // A decoder (GPT-2, Llama, Mistral, Qwen, Gemma 3, Phi-3: see decoder_config.h)
 // whose weights are read a tile at a time, inside a budget of bytes that
-// includes the keys and values of the tokens that were read.
+// includes the keys and values of the tokens that were read. Encoders with the
+// same layers (ModernBERT, NomicBert, EmbeddingGemma) run here, too.
 //
 //   absl::StatusOr<std::unique_ptr<footprint::Decoder>> decoder =
 //       footprint::Decoder::Open("gpt2-large",
@@ -20,7 +21,9 @@
 // matrices is then summed in another order.
 //
 // A decoder that is opened for states (DecoderUse::kStates) needs no output
-// matrix, and its runs give only the last token's state (AppendForState).
+// matrix, and its runs give only the last token's state (AppendForState). A
+// bidirectional model must be opened for states, and gives those of all tokens
+// (EncodeStates).
 //
 // The decoder must outlive its runs, and a run its output, which the next
 // Append overwrites. A decoder is thread-safe; a run is used by one thread at a
@@ -32,7 +35,8 @@
 // plan.chunk_tokens.
 //
 // Errors are those of ReadDecoderConfig, ReadGgufConfig, FindDecoderWeights,
-// PlanDecoder and WeightStore. Append returns InvalidArgument if there is no
+// PlanDecoder and WeightStore. Open returns Unimplemented if a bidirectional
+// model is to give logits. Append returns InvalidArgument if there is no
 // token, if a token is outside of the vocabulary, or if there are more tokens
 // than planned. It returns DataLoss if the weights lead to NaN or infinity,
 // which is never returned; the message names the first layer where it appears.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -60,6 +61,26 @@ LlamaDefaults FindDefaults(ModelFamily family) {
   return defaults;
 }
 
+// Reads "layer_types" and returns whether the config has them.
+bool ReadLayerTypes(ConfigReader& reader, int64_t layers,
+                    SlidingLayers* sliding) {
+  const std::vector<std::string> types = reader.TextsOr("layer_types", {});
+  if (types.empty()) return false;
+  if (static_cast<int64_t>(types.size()) != layers) {
+    reader.Fail("layer_types", absl::StrCat("names ", types.size(),
+                                            " layers, but there are ", layers));
+    return true;
+  }
+  for (const std::string& type : types) {
+    if (type != "sliding_attention" && type != "full_attention") {
+      reader.Refuse("layer_types", type,
+                    "\"full_attention\" and \"sliding_attention\"");
+    }
+    sliding->listed.push_back(type == "sliding_attention");
+  }
+  return true;
+}
+
 // Reads "layer_types", or the keys of older configs.
 SlidingLayers ReadSlidingLayers(ConfigReader& reader, ModelFamily family,
                                 int64_t layers, int64_t default_window) {
@@ -73,23 +94,7 @@ SlidingLayers ReadSlidingLayers(ConfigReader& reader, ModelFamily family,
                        ? 0
                        : reader.ExtentOr("sliding_window", default_window);
   if (sliding.window == 0) return sliding;
-  const std::vector<std::string> types = reader.TextsOr("layer_types", {});
-  if (!types.empty()) {
-    if (static_cast<int64_t>(types.size()) != layers) {
-      reader.Fail("layer_types",
-                  absl::StrCat("names ", types.size(),
-                               " layers, but there are ", layers));
-      return sliding;
-    }
-    for (const std::string& type : types) {
-      if (type != "sliding_attention" && type != "full_attention") {
-        reader.Refuse("layer_types", type,
-                      "\"full_attention\" and \"sliding_attention\"");
-      }
-      sliding.listed.push_back(type == "sliding_attention");
-    }
-    return sliding;
-  }
+  if (ReadLayerTypes(reader, layers, &sliding)) return sliding;
   if (is_qwen) sliding.first = reader.CountOr("max_window_layers", 28);
   if (family == ModelFamily::kGemma3) {
     sliding.full_every = reader.ExtentOr("sliding_window_pattern", 6);
@@ -97,53 +102,43 @@ SlidingLayers ReadSlidingLayers(ConfigReader& reader, ModelFamily family,
   return sliding;
 }
 
-void RefuseCaps(ConfigReader& reader) {
+void RefuseCaps(ConfigReader& reader, bool may_be_bidirectional) {
   for (const char* key :
        {"attn_logit_softcapping", "final_logit_softcapping"}) {
     if (reader.Has(key)) reader.Refuse(key, "set", "configs without it");
   }
-  if (reader.FlagOr("use_bidirectional_attention", false)) {
+  if (!may_be_bidirectional &&
+      reader.FlagOr("use_bidirectional_attention", false)) {
     reader.Refuse("use_bidirectional_attention", "true", "\"false\"");
   }
 }
 
-// Gemma 3 has separate angles for sliding layers.
-void ReadGemmaRotary(ConfigReader& reader, const RotaryDefaults& defaults,
-                     DecoderConfig* config) {
-  RotaryDefaults sliding = defaults;
-  sliding.theta = reader.NumberOr("rope_local_base_freq", 10000.0);
-  ConfigReader parameters = reader.Has("rope_parameters")
-                                ? reader.Section("rope_parameters")
-                                : reader.EmptySection("rope_parameters");
-  if (parameters.Has("full_attention")) {
-    ConfigReader full = parameters.Section("full_attention");
-    config->rotary = ReadRotaryParameters(full, defaults);
-    parameters.Take(full);
-    reader.Take(parameters);
-  } else {
-    config->rotary = ReadRotaryPositions(reader, defaults);
-  }
-  ConfigReader own = parameters.Has("sliding_attention")
-                         ? parameters.Section("sliding_attention")
-                         : parameters.EmptySection("sliding_attention");
-  config->sliding_rotary = ReadRotaryParameters(own, sliding);
-  reader.Take(own);
+RotaryDefaults MakeRotaryDefaults(const DecoderConfig& config, double theta) {
+  RotaryDefaults defaults;
+  defaults.head_features = config.head_features();
+  defaults.positions = config.positions;
+  defaults.theta = theta;
+  return defaults;
+}
+
+// Reads the rotations of a model whose sliding layers have their own.
+void ReadRotaryOfLayers(ConfigReader& reader, double theta,
+                        double sliding_theta, DecoderConfig* config) {
+  LayerRotations rotations = ReadLayerRotations(
+      reader, MakeRotaryDefaults(*config, theta), sliding_theta);
+  config->rotary = std::move(rotations.full);
+  config->sliding_rotary = std::move(rotations.sliding);
 }
 
 void ReadRotary(ConfigReader& reader, const LlamaDefaults& defaults,
                 DecoderConfig* config) {
-  RotaryDefaults rotary;
-  rotary.head_features = config->head_features();
-  rotary.positions = config->positions;
-  rotary.theta = defaults.theta;
   if (config->family == ModelFamily::kGemma3) {
-    ReadGemmaRotary(reader, rotary, config);
+    ReadRotaryOfLayers(reader, defaults.theta,
+                       reader.NumberOr("rope_local_base_freq", 10000.0),
+                       config);
   } else {
-    config->rotary = ReadRotaryPositions(reader, rotary);
-  }
-  if (config->rotary.most_positions > 0) {
-    config->positions =
-        std::min(config->positions, config->rotary.most_positions);
+    config->rotary = ReadRotaryPositions(
+        reader, MakeRotaryDefaults(*config, defaults.theta));
   }
 }
 
@@ -172,6 +167,8 @@ void ReadGemma(ConfigReader& reader, DecoderConfig* config) {
   const double scalar = reader.NumberOr("query_pre_attn_scalar", 256);
   if (!(scalar > 0)) reader.Fail("query_pre_attn_scalar", "is not above zero");
   config->score_scale_or_zero = static_cast<float>(1 / std::sqrt(scalar));
+  config->is_bidirectional =
+      reader.FlagOr("use_bidirectional_attention", false);
 }
 
 // Reads the config of Llama and the families in its form.
@@ -205,11 +202,141 @@ DecoderConfig ReadLlama(ConfigReader& reader, ModelFamily family) {
   config.has_feed_bias =
       family == ModelFamily::kLlama && reader.FlagOr("mlp_bias", false);
   if (family == ModelFamily::kGemma3) ReadGemma(reader, &config);
-  RefuseCaps(reader);
+  RefuseCaps(reader, /*may_be_bidirectional=*/family == ModelFamily::kGemma3);
   config.sliding =
       ReadSlidingLayers(reader, family, config.layers, defaults.window);
+  // A bidirectional config counts the tokens on both sides.
+  if (config.is_bidirectional && config.sliding.window > 0) {
+    config.sliding.window = config.sliding.window / 2 + 1;
+  }
   if (reader.status().ok()) ReadRotary(reader, defaults, &config);
   return config;
+}
+
+// Returns what the encoders with rotary positions have in common.
+DecoderConfig MakeEncoderForm(ModelFamily family) {
+  DecoderConfig config;
+  config.family = family;
+  config.is_bidirectional = true;
+  config.ties_output = false;
+  config.is_gated = true;
+  config.is_transposed = false;
+  config.has_joined_matrices = true;
+  return config;
+}
+
+// Reads the layers of a ModernBERT that slide, and their rotations.
+void ReadModernBertLayers(ConfigReader& reader, DecoderConfig* config) {
+  // The config counts the tokens on both sides.
+  config->sliding.window = reader.ExtentOr("local_attention", 128) / 2 + 1;
+  config->sliding.full_every = reader.ExtentOr("global_attn_every_n_layers", 3);
+  config->sliding.full_comes_first = true;
+  const double theta = reader.NumberOr("global_rope_theta", 160000.0);
+  const double sliding_theta =
+      reader.IsNull("local_rope_theta")
+          ? theta
+          : reader.NumberOr("local_rope_theta", 10000.0);
+  if (!reader.status().ok()) return;
+  ReadLayerTypes(reader, config->layers, &config->sliding);
+  ReadRotaryOfLayers(reader, theta, sliding_theta, config);
+}
+
+DecoderConfig ReadModernBert(ConfigReader& reader) {
+  DecoderConfig config = MakeEncoderForm(ModelFamily::kModernBert);
+  config.layers = reader.Extent("num_hidden_layers");
+  config.hidden = reader.Extent("hidden_size");
+  config.heads = reader.Extent("num_attention_heads");
+  config.intermediate = reader.Extent("intermediate_size");
+  config.vocabulary = reader.Extent("vocab_size");
+  config.positions = reader.Extent("max_position_embeddings");
+  config.epsilon = reader.EpsilonOr("norm_eps", 1e-5);
+  config.activation = reader.ActivationOr("hidden_activation", "gelu");
+  config.has_norm_bias = reader.FlagOr("norm_bias", false);
+  config.replacing_norms = ReplacingNorms::kFirst;
+  config.has_attention_bias = reader.FlagOr("attention_bias", false);
+  config.has_output_bias = config.has_attention_bias;
+  config.has_feed_bias = reader.FlagOr("mlp_bias", false);
+  if (reader.status().ok()) reader.CheckHeads(config.hidden, config.heads);
+  if (reader.status().ok()) ReadModernBertLayers(reader, &config);
+  return config;
+}
+
+// Refuses a NomicBert whose parts have another order or form.
+void RefuseNomicVariants(ConfigReader& reader) {
+  for (const char* key : {"prenorm", "parallel_block", "use_rms_norm", "causal",
+                          "rotary_emb_interleaved"}) {
+    if (reader.FlagOr(key, false)) reader.Refuse(key, "true", "\"false\"");
+  }
+  if (reader.Has("rotary_emb_scale_base")) {
+    reader.Refuse("rotary_emb_scale_base", "set", "configs without it");
+  }
+  if (reader.NumberOr("rotary_emb_fraction", 1) != 1) {
+    reader.Refuse("rotary_emb_fraction", "below 1", "1");
+  }
+  for (const char* key : {"num_experts", "moe_every_n_layers"}) {
+    if (reader.CountOr(key, 0) > 0) {
+      reader.Refuse(key, "above 0", "models without experts");
+    }
+  }
+}
+
+// Reads NomicBert's activation, for which its own code has the gate's name.
+Activation ReadNomicActivation(ConfigReader& reader) {
+  if (!reader.Has("activation_function")) {
+    return reader.ActivationOr("hidden_act", "silu");
+  }
+  const std::string name = reader.TextOr("activation_function", "");
+  if (name == "swiglu") return Activation::kSilu;
+  if (name == "geglu") return Activation::kGelu;
+  reader.Refuse("activation_function", name, "\"swiglu\" and \"geglu\"");
+  return Activation::kNone;
+}
+
+// Reads the keys of NomicBert's own code, or those of transformers 5.
+DecoderConfig ReadNomicBert(ConfigReader& reader) {
+  DecoderConfig config = MakeEncoderForm(ModelFamily::kNomicBert);
+  const bool is_own = reader.Has("n_embd");
+  const auto extent = [&](const char* own, const char* later) {
+    return reader.Extent(is_own ? own : later);
+  };
+  config.layers = extent("n_layer", "num_hidden_layers");
+  config.hidden = extent("n_embd", "hidden_size");
+  config.heads = extent("n_head", "num_attention_heads");
+  config.intermediate = extent("n_inner", "intermediate_size");
+  config.positions = extent("n_positions", "max_position_embeddings");
+  config.head_features_or_zero =
+      reader.ExtentOr("head_dim", config.hidden / config.heads);
+  config.vocabulary = reader.Extent("vocab_size");
+  config.token_types = reader.CountOr("type_vocab_size", 2);
+  config.epsilon =
+      reader.EpsilonOr(is_own ? "layer_norm_epsilon" : "layer_norm_eps", 1e-12);
+  config.activation = ReadNomicActivation(reader);
+  config.replacing_norms = ReplacingNorms::kAll;
+  config.has_attention_bias = reader.FlagOr("qkv_proj_bias", is_own);
+  config.has_output_bias = config.has_attention_bias;
+  config.has_feed_bias = reader.FlagOr("mlp_fc1_bias", is_own);
+  if (config.has_feed_bias != reader.FlagOr("mlp_fc2_bias", is_own)) {
+    reader.Refuse("mlp_fc2_bias", "another than mlp_fc1_bias", "the same");
+  }
+  RefuseNomicVariants(reader);
+  // Beyond these positions the base would grow with the text.
+  if (reader.Has("rotary_scaling_factor")) {
+    config.positions =
+        std::min(config.positions, reader.Extent("max_trained_positions"));
+  }
+  const double theta = reader.NumberOr("rotary_emb_base", 1000.0);
+  if (reader.status().ok()) reader.CheckHeads(config.hidden, config.heads);
+  if (!reader.status().ok()) return config;
+  config.rotary =
+      ReadRotaryPositions(reader, MakeRotaryDefaults(config, theta));
+  return config;
+}
+
+DecoderConfig ReadFamily(ConfigReader& reader, ModelFamily family) {
+  if (family == ModelFamily::kGpt2) return ReadGpt2(reader);
+  if (family == ModelFamily::kModernBert) return ReadModernBert(reader);
+  if (family == ModelFamily::kNomicBert) return ReadNomicBert(reader);
+  return ReadLlama(reader, family);
 }
 
 }  // namespace
@@ -217,12 +344,14 @@ DecoderConfig ReadLlama(ConfigReader& reader, ModelFamily family) {
 bool SlidingLayers::slides(int64_t layer) const {
   if (window == 0) return false;
   if (!listed.empty()) return listed[layer];
-  return layer >= first && (full_every == 0 || (layer + 1) % full_every != 0);
+  const int64_t in_group = full_comes_first ? layer : layer + 1;
+  return layer >= first && (full_every == 0 || in_group % full_every != 0);
 }
 
 bool operator==(const SlidingLayers& a, const SlidingLayers& b) {
   return a.window == b.window && a.first == b.first &&
-         a.full_every == b.full_every && a.listed == b.listed;
+         a.full_every == b.full_every &&
+         a.full_comes_first == b.full_comes_first && a.listed == b.listed;
 }
 
 float DecoderConfig::score_scale() const {
@@ -240,9 +369,11 @@ bool operator==(const DecoderConfig& a, const DecoderConfig& b) {
         config.epsilon, config.activation, config.ties_output,
         config.score_scale_or_zero, config.scales_words, config.has_rms_norms,
         config.adds_one_to_gains, config.has_head_norms, config.has_norms_after,
-        config.is_gated, config.has_attention_bias, config.has_output_bias,
-        config.has_feed_bias, config.has_joined_matrices, config.is_transposed,
-        config.rotary, config.sliding, config.sliding_rotary);
+        config.has_norm_bias, config.replacing_norms, config.is_bidirectional,
+        config.token_types, config.is_gated, config.has_attention_bias,
+        config.has_output_bias, config.has_feed_bias,
+        config.has_joined_matrices, config.is_transposed, config.rotary,
+        config.sliding, config.sliding_rotary);
   };
   return all(a) == all(b);
 }
@@ -253,14 +384,15 @@ absl::StatusOr<DecoderConfig> ParseDecoderConfig(absl::string_view json,
   if (!reader.ok()) return reader.status();
   const ModelFamily family = FindModelFamily(*reader);
   if (!reader->status().ok()) return reader->status();
-  if (!IsDecoderFamily(family)) {
+  if (!HasDecoderLayers(family)) {
     reader->Refuse("model_type", ModelFamilyName(family),
                    absl::StrCat("the decoders ", DecoderFamilyNames()));
     return reader->status();
   }
-  DecoderConfig config = family == ModelFamily::kGpt2
-                             ? ReadGpt2(*reader)
-                             : ReadLlama(*reader, family);
+  DecoderConfig config = ReadFamily(*reader, family);
+  if (config.rotary.most_positions > 0) {
+    config.positions = std::min(config.positions, config.rotary.most_positions);
+  }
   if (!reader->status().ok()) return reader->status();
   return config;
 }

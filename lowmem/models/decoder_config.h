@@ -4,18 +4,21 @@
 //       footprint::ReadDecoderConfig("Qwen3-0.6B/config.json");
 //
 // Families: GPT-2, Llama 2 and 3 (and models in their form, such as SmolLM2),
-// Mistral, Qwen 2.5 and 3, Gemma 3 (text) and Phi-3. They differ in the fields
-// of DecoderConfig and in the names of their tensors (decoder_weights.h).
-// Configs of transformers 4 and 5 are read: "rope_scaling" and
-// "rope_parameters", "layer_types" and its earlier forms.
+// Mistral, Qwen 2.5 and 3, Gemma 3 (text) and Phi-3, and encoders with the same
+// layers: ModernBERT, NomicBert (nomic-embed-text) and the bidirectional Gemma
+// 3 (EmbeddingGemma). They differ in the fields of DecoderConfig and in the
+// names of their tensors (decoder_weights.h). Configs of transformers 4 and 5
+// are read: "rope_scaling" and "rope_parameters", "layer_types" and its earlier
+// forms, and for NomicBert the keys of its own published code, too.
 //
 // Keys that do not change the computation are ignored. The values of keys that
 // do are checked.
 //
 // Errors are those of ConfigReader, of model_family.h, which finds the family,
 // and of rotary_positions.h. The error is Unimplemented if the family or the
-// activation is not known, or if attention has another scale, has capped scores
-// or is bidirectional.
+// activation is not known, if attention has another scale or capped scores, if
+// it is bidirectional in a Llama, Mistral, Qwen or Phi-3, or if a NomicBert has
+// experts or another order of its parts.
 //
 // Plain data, thread-compatible. Memory: about 200 bytes, and 4 for each pair
 // of a head's features; during the read also ConfigReader's.
@@ -35,13 +38,14 @@
 namespace footprint {
 
 // The layers in which a token sees only the last `window` tokens, including
-// itself.
+// itself. In a bidirectional model it also sees the `window` - 1 after it.
 struct SlidingLayers {
   int64_t window = 0;  // 0: no layer slides
   int64_t first = 0;   // the layers before it see all tokens
-  // The last layer of each group of this many layers sees all tokens. 0: no
-  // layer does.
+  // The last layer of each group of this many layers sees all tokens, or the
+  // first one if `full_comes_first`. 0: no layer does.
   int64_t full_every = 0;
+  bool full_comes_first = false;
   // True for each layer that slides, if the config lists the layers; then
   // `first` and `full_every` are ignored.
   std::vector<bool> listed;
@@ -51,6 +55,14 @@ struct SlidingLayers {
 };
 
 bool operator==(const SlidingLayers& a, const SlidingLayers& b);
+
+// The norms whose results replace the states that they normalise, in addition
+// to being the input of the next part.
+enum class ReplacingNorms {
+  kNone,   // for models that normalise before each part
+  kFirst,  // that of the embeddings alone (ModernBERT)
+  kAll,    // for models that normalise after each part, as BERT does
+};
 
 struct DecoderConfig {
   ModelFamily family = ModelFamily::kGpt2;
@@ -79,6 +91,13 @@ struct DecoderConfig {
   // `adds_one_to_gains` the file stores each gain less one.
   bool has_rms_norms = false;
   bool adds_one_to_gains = false;
+  bool has_norm_bias = true;  // without has_rms_norms
+  ReplacingNorms replacing_norms = ReplacingNorms::kNone;
+  // Tokens see all others, those after them included. Such a model is an
+  // encoder: its tokens are read together, and it has states but no logits.
+  bool is_bidirectional = false;
+  // Types of tokens, of which the first is added to each word; 0: none.
+  int64_t token_types = 0;
   // Queries and keys are normalised separately in each head.
   bool has_head_norms = false;
   // The outputs of attention and of the feed-forward part are normalised before
@@ -89,7 +108,8 @@ struct DecoderConfig {
   bool has_attention_bias = true;
   bool has_output_bias = true;  // of attention
   bool has_feed_bias = true;
-  // Queries, keys and values are one matrix, and gate and expand are another.
+  // Queries, keys and values are one matrix, and gate and expand are another
+  // (except in NomicBert).
   bool has_joined_matrices = true;
   // Matrices are stored as [inputs, outputs].
   bool is_transposed = true;
@@ -113,6 +133,12 @@ struct DecoderConfig {
     return key_value_heads() * head_features();
   }
   float score_scale() const;
+  // Returns whether gate and expand are one matrix.
+  bool has_joined_gate() const {
+    return is_gated && has_joined_matrices && family != ModelFamily::kNomicBert;
+  }
+  // Returns the number of layers whose keys and values are in memory together.
+  int64_t cached_layers() const { return is_bidirectional ? 1 : layers; }
   bool has_position_table() const { return rotary.frequencies.empty(); }
 };
 

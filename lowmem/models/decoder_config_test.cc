@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -237,7 +238,7 @@ TEST(ParseDecoderConfigTest, RefusesWhatItWouldComputeWrongly) {
   };
   EXPECT_THAT(fault(kGemma, R"("attn_logit_softcapping": 50.0)"),
               HasSubstr("attn_logit_softcapping"));
-  EXPECT_THAT(fault(kGemma, R"("use_bidirectional_attention": true)"),
+  EXPECT_THAT(fault(kLlama, R"("use_bidirectional_attention": true)"),
               HasSubstr("use_bidirectional_attention"));
   EXPECT_THAT(std::string(ParseDecoderConfig(
                               absl::StrReplaceAll(
@@ -262,6 +263,156 @@ TEST(ParseDecoderConfigTest, RefusesWhatItWouldComputeWrongly) {
   EXPECT_THAT(changed("\"factor\": 32.0", "\"factor\": -1"),
               HasSubstr("factor is not a number above zero"));
   EXPECT_THAT(changed("\"silu\"", "\"mish\""), HasSubstr("mish"));
+}
+
+// The config of the public ModernBERT-base, from transformers 4.
+constexpr char kModernBert[] = R"({
+  "architectures": ["ModernBertForMaskedLM"], "attention_bias": false,
+  "global_attn_every_n_layers": 3, "global_rope_theta": 160000.0,
+  "hidden_activation": "gelu", "hidden_size": 768, "intermediate_size": 1152,
+  "layer_norm_eps": 1e-05, "local_attention": 128, "local_rope_theta": 10000.0,
+  "max_position_embeddings": 8192, "mlp_bias": false,
+  "model_type": "modernbert", "norm_bias": false, "norm_eps": 1e-05,
+  "num_attention_heads": 12, "num_hidden_layers": 22, "pad_token_id": 50283,
+  "position_embedding_type": "absolute", "vocab_size": 50368
+})";
+
+TEST(ParseDecoderConfigTest, ReadsModernBertsLayers) {
+  const auto config = ParseDecoderConfig(kModernBert, "config.json");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_EQ(config->family, ModelFamily::kModernBert);
+  EXPECT_TRUE(config->is_bidirectional);
+  EXPECT_TRUE(config->has_joined_gate());
+  EXPECT_FALSE(config->has_norm_bias);
+  EXPECT_EQ(config->replacing_norms, ReplacingNorms::kFirst);
+  EXPECT_EQ(config->cached_layers(), 1);
+  // 64 tokens before, 64 after, and the token itself.
+  EXPECT_EQ(config->sliding.window, 65);
+  for (const int64_t layer : {0, 3, 21}) {
+    EXPECT_FALSE(config->sliding.slides(layer)) << layer;
+  }
+  for (const int64_t layer : {1, 2, 20}) {
+    EXPECT_TRUE(config->sliding.slides(layer)) << layer;
+  }
+  EXPECT_NEAR(config->rotary.frequencies[31] * std::pow(1.6e5, 62.0 / 64), 1,
+              1e-6);
+  EXPECT_NEAR(config->sliding_rotary.frequencies[31] * std::pow(1e4, 62.0 / 64),
+              1, 1e-6);
+  // A null base means that of the full layers.
+  EXPECT_TRUE(
+      With(absl::StrReplaceAll(kModernBert, {{"local_rope_theta", "other"}}),
+           R"("local_rope_theta": null)")
+          ->sliding_rotary == config->rotary);
+  std::string types;
+  for (int layer = 0; layer < 22; ++layer) {
+    absl::StrAppend(
+        &types, layer > 0 ? ", " : "",
+        layer % 3 > 0 ? "\"sliding_attention\"" : "\"full_attention\"");
+  }
+  const auto now = ParseDecoderConfig(
+      absl::StrReplaceAll(
+          kModernBert,
+          {{"\"global_attn_every_n_layers\": 3, \"global_rope_theta\": "
+            "160000.0,",
+            absl::StrCat("\"layer_types\": [", types,
+                         "], \"rope_parameters\": {\"full_attention\": "
+                         "{\"rope_theta\": 160000.0, \"rope_type\": "
+                         "\"default\"}, \"sliding_attention\": "
+                         "{\"rope_theta\": 10000.0}},")},
+           {", \"local_rope_theta\": 10000.0", ""}}),
+      "config.json");
+  ASSERT_THAT(now, IsOk());
+  for (int64_t layer = 0; layer < 22; ++layer) {
+    EXPECT_EQ(now->sliding.slides(layer), config->sliding.slides(layer));
+  }
+  EXPECT_TRUE(now->rotary == config->rotary);
+  EXPECT_TRUE(now->sliding_rotary == config->sliding_rotary);
+}
+
+// The config of the public nomic-embed-text-v1.5.
+constexpr char kNomicBert[] = R"({
+  "activation_function": "swiglu", "architectures": ["NomicBertModel"],
+  "causal": false, "layer_norm_epsilon": 1e-12, "max_trained_positions": 2048,
+  "mlp_fc1_bias": false, "mlp_fc2_bias": false, "model_type": "nomic_bert",
+  "n_embd": 768, "n_head": 12, "n_inner": 3072, "n_layer": 12,
+  "n_positions": 8192, "parallel_block": false, "prenorm": false,
+  "qkv_proj_bias": false, "rotary_emb_base": 1000, "rotary_emb_fraction": 1.0,
+  "rotary_emb_interleaved": false, "rotary_emb_scale_base": null,
+  "rotary_scaling_factor": null, "type_vocab_size": 2, "use_rms_norm": false,
+  "vocab_size": 30528
+})";
+
+TEST(ParseDecoderConfigTest, ReadsNomicBertsOwnKeysAndThoseOfTransformers) {
+  const auto config = ParseDecoderConfig(kNomicBert, "config.json");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_EQ(config->activation, Activation::kSilu);
+  EXPECT_EQ(config->replacing_norms, ReplacingNorms::kAll);
+  EXPECT_EQ(config->token_types, 2);
+  EXPECT_EQ(config->positions, 8192);
+  EXPECT_FALSE(config->has_attention_bias);
+  EXPECT_FALSE(config->has_feed_bias);
+  EXPECT_FALSE(config->has_joined_gate());
+  EXPECT_EQ(config->sliding.window, 0);
+  EXPECT_NEAR(config->rotary.frequencies[31] * std::pow(1e3, 62.0 / 64), 1,
+              1e-6);
+  // The code's own classes have biases unless the config says otherwise.
+  EXPECT_TRUE(
+      ParseDecoderConfig(
+          absl::StrReplaceAll(kNomicBert, {{"qkv_proj_bias", "other"}}), "c")
+          ->has_output_bias);
+  // With a factor for longer texts, only the positions before them are exact.
+  const auto scaled = ParseDecoderConfig(
+      absl::StrReplaceAll(kNomicBert, {{"\"rotary_scaling_factor\": null",
+                                        "\"rotary_scaling_factor\": 2"}}),
+      "c");
+  ASSERT_THAT(scaled, IsOk());
+  EXPECT_EQ(scaled->positions, 2048);
+  const auto now = ParseDecoderConfig(R"({
+      "architectures": ["NomicBertModel"], "head_dim": 64, "hidden_act": "silu",
+      "hidden_size": 768, "intermediate_size": 3072, "layer_norm_eps": 1e-12,
+      "max_position_embeddings": 8192, "model_type": "nomic_bert",
+      "num_attention_heads": 12, "num_hidden_layers": 12, "pad_token_id": 0,
+      "rope_parameters": {"rope_theta": 1000.0, "rope_type": "default"},
+      "type_vocab_size": 2, "vocab_size": 30528})",
+                                      "config.json");
+  ASSERT_THAT(now, IsOk());
+  EXPECT_TRUE(*now == *config);
+}
+
+TEST(ParseDecoderConfigTest, RefusesOtherNomicBerts) {
+  const auto refused = [](const std::string& from, const std::string& to) {
+    return ParseDecoderConfig(absl::StrReplaceAll(kNomicBert, {{from, to}}),
+                              "config.json")
+        .status();
+  };
+  for (const char* key : {"prenorm", "parallel_block", "use_rms_norm", "causal",
+                          "rotary_emb_interleaved", "mlp_fc2_bias"}) {
+    const absl::Status status = refused(absl::StrCat("\"", key, "\": false"),
+                                        absl::StrCat("\"", key, "\": true"));
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnimplemented)) << key;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(key));
+  }
+  for (const auto& [from, to] :
+       {std::make_pair("\"rotary_emb_scale_base\": null",
+                       "\"rotary_emb_scale_base\": 512"),
+        std::make_pair("\"rotary_emb_fraction\": 1.0",
+                       "\"rotary_emb_fraction\": 0.5"),
+        std::make_pair("\"swiglu\"", "\"gelu\""),
+        std::make_pair("\"causal\": false",
+                       "\"causal\": false, \"num_experts\": 8")}) {
+    EXPECT_THAT(refused(from, to), StatusIs(absl::StatusCode::kUnimplemented))
+        << to;
+  }
+}
+
+TEST(ParseDecoderConfigTest, ReadsABidirectionalGemma) {
+  const auto config = With(kGemma, R"("use_bidirectional_attention": true)");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_TRUE(config->is_bidirectional);
+  // 256 tokens before, 256 after, and the token itself.
+  EXPECT_EQ(config->sliding.window, 257);
+  EXPECT_EQ(config->cached_layers(), 1);
+  EXPECT_EQ(ParseDecoderConfig(kGemma, "c")->cached_layers(), 26);
 }
 
 TEST(ParseDecoderConfigTest, RefusesEveryShortenedConfig) {

@@ -120,6 +120,80 @@ INSTANTIATE_TEST_SUITE_P(Families, DecoderGoldenTest,
                            return std::string(info.param);
                          });
 
+class BidirectionalGoldenTest : public testing::TestWithParam<const char*> {};
+
+// Returns the largest error of the states of a text, for the tokens whose
+// states the reference has.
+double LargestErrorOfStates(DecoderRun& run, WeightStore& reference,
+                            absl::Span<const int32_t> ids, int64_t hidden) {
+  const auto kept =
+      ReadAll<int64_t>(reference, absl::StrCat("kept_", ids.size()));
+  const auto expected =
+      ReadAll<double>(reference, absl::StrCat("states_", ids.size()));
+  const auto actual = run.EncodeStates(ids);
+  EXPECT_THAT(actual, IsOk());
+  if (!actual.ok()) return INFINITY;
+  EXPECT_EQ(actual->size(), ids.size() * hidden);
+  EXPECT_EQ(expected.size(), kept.size() * hidden);
+  double largest = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const float state = (*actual)[kept[i / hidden] * hidden + i % hidden];
+    largest = std::max(largest, std::abs(state - expected[i]));
+  }
+  return largest;
+}
+
+// The lengths are one to five tokens, and one far above the windows.
+TEST_P(BidirectionalGoldenTest, ErrsAtMostTwiceAsMuchAsPyTorch) {
+  const std::string folder = absl::StrCat(kTestData, GetParam());
+  const auto reference = WeightStore::Open(folder + "/expected.safetensors",
+                                           WeightBackend::kPread);
+  ASSERT_THAT(reference, IsOk());
+  const auto wide_ids = ReadAll<int64_t>(**reference, "ids");
+  const std::vector<int32_t> ids(wide_ids.begin(), wide_ids.end());
+  const auto lengths = ReadAll<int64_t>(**reference, "lengths");
+  const auto torch_errors =
+      ReadAll<double>(**reference, "torch_float32_errors");
+  ASSERT_EQ(lengths.size(), torch_errors.size());
+  const auto decoder =
+      Decoder::Open(folder, WeightBackend::kPread, DecoderUse::kStates);
+  ASSERT_THAT(decoder, IsOk());
+  const auto tokens = static_cast<int64_t>(ids.size());
+  const auto budget = (*decoder)->MinBudgetBytes(tokens, 2);
+  ASSERT_THAT(budget, IsOk());
+  const auto run = (*decoder)->Start(*(*decoder)->Plan(tokens, 2, *budget));
+  ASSERT_THAT(run, IsOk());
+  ForEachVectorTarget([&](bool) {
+    // Those of the short texts, then that of the long one.
+    double largest[2] = {};
+    double allowed[2] = {};
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      const int is_long = lengths[i] > 5 ? 1 : 0;
+      largest[is_long] = std::max(
+          largest[is_long],
+          LargestErrorOfStates(**run, **reference,
+                               absl::MakeConstSpan(ids).first(lengths[i]),
+                               (*decoder)->config().hidden));
+      allowed[is_long] = std::max(allowed[is_long], 2 * torch_errors[i]);
+    }
+    for (const int is_long : {0, 1}) {
+      EXPECT_GT(allowed[is_long], 1e-8);
+      EXPECT_LE(largest[is_long], allowed[is_long]);
+      RecordProperty(absl::StrCat("largest_error_", is_long),
+                     absl::StrCat(largest[is_long]));
+      RecordProperty(absl::StrCat("torch_error_", is_long),
+                     absl::StrCat(allowed[is_long] / 2));
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, BidirectionalGoldenTest,
+                         testing::Values("modernbert", "nomic_bert",
+                                         "embeddinggemma"),
+                         [](const auto& info) {
+                           return std::string(info.param);
+                         });
+
 class GgufGoldenTest : public testing::TestWithParam<const char*> {};
 
 // The measure is PyTorch with the file's weights. quantised_product_test checks

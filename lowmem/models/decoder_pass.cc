@@ -89,7 +89,10 @@ void DecoderPass::SetVectors() {
   const auto take_norm = [&] {
     NormVectors norm;
     norm.gain = run.Take(hidden);
-    if (!config_.has_rms_norms) norm.bias = run.Take(hidden);
+    if (config_.has_rms_norms) return norm;
+    norm.bias = run.Take(hidden);
+    // A bias that the model does not have is never read.
+    std::fill_n(norm.bias, hidden, 0.0f);
     return norm;
   };
   vectors_.attention_norm = take_norm();
@@ -170,12 +173,16 @@ void DecoderPass::Work(int worker) {
 void DecoderPass::RunLayer(int64_t layer, int worker) {
   const DecoderLayerWeights& weights = weights_.layers[layer];
   team_.RunPhase([&] { return ReadLayerVectors(layer, worker); });
-  team_.RunPhase(
-      [&] { return NormaliseAfter(layer, vectors_.attention_norm, worker); });
+  team_.RunPhase([&] {
+    return NormaliseAfter(layer, vectors_.attention_norm, ReplacesAt(layer),
+                          worker);
+  });
   team_.RunPhase([&] { return Attend(layer, worker); });
   RunAttentionOutput(weights, worker);
-  team_.RunPhase(
-      [&] { return NormaliseAfter(layer + 1, vectors_.feed_norm, worker); });
+  const bool replaces = config_.replacing_norms == ReplacingNorms::kAll;
+  team_.RunPhase([&] {
+    return NormaliseAfter(layer + 1, vectors_.feed_norm, replaces, worker);
+  });
   RunFeed(weights, worker);
 }
 
@@ -250,14 +257,17 @@ absl::Status DecoderPass::EmbedToken(int64_t token, float* scratch,
   float* const sum = scratch + config_.hidden;
   absl::Status status = ReadRow(*store_, weights_.words, part_.id(token), sum);
   if (!status.ok()) return status;
-  if (!config_.has_position_table()) {
+  if (!config_.has_position_table() && config_.token_types == 0) {
     for (int64_t i = 0; i < config_.hidden; ++i) {
       lane[i * kPanelTokens] = sum[i] * word_scale_;
     }
     return absl::OkStatus();
   }
-  status =
-      ReadRow(*store_, weights_.positions, part_.position + token, scratch);
+  // The second row is that of the position or of the first type.
+  status = config_.has_position_table()
+               ? ReadRow(*store_, weights_.positions, part_.position + token,
+                         scratch)
+               : ReadRow(*store_, weights_.token_types, 0, scratch);
   if (!status.ok()) return status;
   for (int64_t i = 0; i < config_.hidden; ++i) {
     lane[i * kPanelTokens] = sum[i] + scratch[i];
@@ -331,12 +341,16 @@ void DecoderPass::Normalise(const float* input, const NormVectors& norm,
 }
 
 absl::Status DecoderPass::NormaliseAfter(int64_t step, const NormVectors& norm,
-                                         int worker) {
+                                         bool replaces, int worker) {
   const IndexRange own = FindPanels(worker);
   const int64_t offset = own.begin * HiddenStride();
   const absl::Status status = CheckStates(step, worker);
   if (!status.ok()) return status;
   Normalise(hidden_ + offset, norm, own.size(), normed_ + offset);
+  if (replaces) {
+    std::copy_n(normed_ + offset, own.size() * HiddenStride(),
+                hidden_ + offset);
+  }
   return absl::OkStatus();
 }
 
@@ -414,32 +428,47 @@ void DecoderPass::PlaceHeads(int64_t layer, const IndexRange& heads) {
   }
 }
 
+DecoderPass::PanelKeys DecoderPass::KeysOf(int64_t panel, int64_t layer) const {
+  const int64_t first = part_.position + panel * kPanelTokens;
+  const int64_t tokens_end = part_.position + tokens();
+  const int64_t window =
+      config_.sliding.slides(layer) ? config_.sliding.window : 0;
+  PanelKeys keys;
+  // The keys are all earlier ones and the panel's own, or also those after it.
+  if (!config_.is_bidirectional) {
+    keys.range.end = std::min(first + kPanelTokens, tokens_end);
+    keys.seen = {-kPanelTokens, first + 1};
+  } else if (window > 0) {
+    keys.range.end = std::min(first + kPanelTokens - 1 + window, tokens_end);
+    keys.seen = {-kPanelTokens, first + window};
+  } else {
+    keys.range.end = tokens_end;
+    keys.seen = {-kPanelTokens, tokens_end};
+  }
+  if (window == 0) return keys;
+  // Sums over keys are cut at multiples of kSumBlock from the first key on, so
+  // that a window's bits do not depend on the panel.
+  const int64_t lowest = first + 1 - window;
+  keys.range.begin = std::max<int64_t>(0, lowest) / kSumBlock * kSumBlock;
+  keys.seen = {lowest - keys.range.begin,
+               keys.seen.first_end - keys.range.begin};
+  return keys;
+}
+
 void DecoderPass::AttendHead(int64_t layer, int64_t head,
                              const WorkerScratch& worker_scratch) {
   const int64_t features = config_.head_features();
   const CacheHead keys_of = HeadOf(layer, 0, head / config_.group());
   const CacheHead values_of = HeadOf(layer, 1, head / config_.group());
-  const int64_t tokens_end = part_.position + tokens();
   for (int64_t panel = 0; panel < panels(); ++panel) {
     // Holds the panel's queries, then its context.
     float* const place =
         work_ + panel * QueryStride() + head * features * kPanelTokens;
-    const int64_t first = part_.position + panel * kPanelTokens;
-    // The keys are all earlier ones and the panel's own.
-    const int64_t end = std::min(first + kPanelTokens, tokens_end);
-    SeenKeys seen = {-kPanelTokens, first + 1};
-    // Sums over keys are cut at multiples of kSumBlock from the first key on,
-    // so that a window's bits do not depend on the panel.
-    int64_t begin = 0;
-    if (config_.sliding.slides(layer)) {
-      const int64_t lowest = first + 1 - config_.sliding.window;
-      begin = std::max<int64_t>(0, lowest) / kSumBlock * kSumBlock;
-      seen = {lowest - begin, first + 1 - begin};
-    }
-    MultiplyKeys(keys_of, {begin, end}, place, worker_scratch);
-    ScaledSoftmax(end - begin, seen, config_.score_scale(),
+    const PanelKeys keys = KeysOf(panel, layer);
+    MultiplyKeys(keys_of, keys.range, place, worker_scratch);
+    ScaledSoftmax(keys.range.size(), keys.seen, config_.score_scale(),
                   worker_scratch.scores);
-    MultiplyValues(values_of, {begin, end}, worker_scratch, place);
+    MultiplyValues(values_of, keys.range, worker_scratch, place);
   }
 }
 
@@ -447,7 +476,8 @@ CacheHead DecoderPass::HeadOf(int64_t layer, int64_t part, int64_t head) const {
   const CacheType type = plan_.request.cache_type;
   const int64_t features = config_.head_features();
   const int64_t positions = plan_.padded_positions();
-  const int64_t index = (layer * 2 + part) * config_.key_value_heads() + head;
+  const int64_t cached = layer % config_.cached_layers();
+  const int64_t index = (cached * 2 + part) * config_.key_value_heads() + head;
   return {type, cache_ + index * CacheHeadBytes(type, features, positions),
           features, positions};
 }
@@ -529,12 +559,13 @@ void DecoderPass::RunOutput(int worker) {
     return ReadVectors(list.loads(), worker, workers(), store_);
   });
   team_.RunPhase([&] {
-    return NormaliseAfter(config_.layers, vectors_.attention_norm, worker);
+    return NormaliseAfter(config_.layers, vectors_.attention_norm,
+                          /*replaces=*/false, worker);
   });
   team_.RunPhase([&] {
     if (!part_.next.empty()) return SumOutput(worker);
     if (!part_.wants_state) return MultiplyOutput(worker);
-    if (worker == 0) CopyState();
+    CopyStates(worker);
     return absl::OkStatus();
   });
   team_.RunPhase([&] {
@@ -603,12 +634,17 @@ void DecoderPass::FinishScores() {
 }
 
 // After the last layer, nothing else uses this memory.
-void DecoderPass::CopyState() {
-  const int64_t last = tokens() - 1;
-  const float* const from =
-      normed_ + last / kPanelTokens * HiddenStride() + last % kPanelTokens;
-  for (int64_t i = 0; i < config_.hidden; ++i) {
-    work_[i] = from[i * kPanelTokens];
+void DecoderPass::CopyStates(int worker) {
+  const int64_t first = config_.is_bidirectional ? 0 : tokens() - 1;
+  const IndexRange own = ComputeShare(tokens() - first, 1, worker, workers());
+  for (int64_t i = own.begin; i < own.end; ++i) {
+    const int64_t token = first + i;
+    const float* const from =
+        normed_ + token / kPanelTokens * HiddenStride() + token % kPanelTokens;
+    float* const to = work_ + i * config_.hidden;
+    for (int64_t feature = 0; feature < config_.hidden; ++feature) {
+      to[feature] = from[feature * kPanelTokens];
+    }
   }
 }
 

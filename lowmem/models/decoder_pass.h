@@ -22,6 +22,7 @@
 #include "footprint/base/memory/mapped_block.h"
 #include "footprint/lowmem/kernels/head_kernels.h"
 #include "footprint/lowmem/kernels/rounded_cache.h"
+#include "footprint/lowmem/kernels/token_kernels.h"
 #include "footprint/lowmem/models/decoder_config.h"
 #include "footprint/lowmem/models/decoder_plan.h"
 #include "footprint/lowmem/models/decoder_tiles.h"
@@ -41,7 +42,8 @@ struct DecoderPart {
   absl::Span<const int32_t> ids;
   int64_t position = 0;  // of the first token, `again` included
   bool is_last = false;  // the last part of an Append
-  // The caller needs the last token's state instead of its logits.
+  // The caller needs the last token's state instead of its logits, or, of a
+  // bidirectional model, the states of all tokens.
   bool wants_state = false;
   // The part is one token, which is multiplied as a vector.
   bool is_single = false;
@@ -74,9 +76,11 @@ class DecoderPass : public LayerPass {
   absl::Status Read(const DecoderPart& part);
 
   // Returns the state of the last token after the last norm, for a last part
-  // with `wants_state`. The next Read overwrites it.
+  // with `wants_state`, or the states of all tokens if the model is
+  // bidirectional. The next Read overwrites it.
   absl::Span<const float> state() const {
-    return absl::MakeConstSpan(work_, config_.hidden);
+    return absl::MakeConstSpan(
+        work_, config_.hidden * (config_.is_bidirectional ? tokens() : 1));
   }
 
   // Returns the logits of the last part with `is_last`.
@@ -132,7 +136,12 @@ class DecoderPass : public LayerPass {
   RotaryAngles AnglesOf(int64_t panel, int64_t layer) const;
   // Normalises the states after `step`: 0 is the embeddings, n is layer n - 1.
   absl::Status NormaliseAfter(int64_t step, const NormVectors& norm,
-                              int worker);
+                              bool replaces, int worker);
+  // Returns whether the norm before a layer's attention replaces the states.
+  bool ReplacesAt(int64_t layer) const {
+    return config_.replacing_norms == ReplacingNorms::kAll ||
+           (config_.replacing_norms == ReplacingNorms::kFirst && layer == 0);
+  }
   void Normalise(const float* input, const NormVectors& norm, int64_t panels,
                  float* output) const;
   // Normalises the output of a part of the layer and adds it to the states.
@@ -147,6 +156,13 @@ class DecoderPass : public LayerPass {
                  const HeadView& head) const;
   // Rounds the heads' keys and values of the tokens that are read.
   void RoundHeads(int64_t layer, const IndexRange& heads);
+  // The positions of keys that a panel multiplies, and which of them each token
+  // of the panel sees.
+  struct PanelKeys {
+    IndexRange range;
+    SeenKeys seen;
+  };
+  PanelKeys KeysOf(int64_t panel, int64_t layer) const;
   void AttendHead(int64_t layer, int64_t head,
                   const WorkerScratch& worker_scratch);
   // These functions multiply one panel of queries by the keys at the positions
@@ -167,7 +183,8 @@ class DecoderPass : public LayerPass {
   ExponentialSum* SumsOf(int worker) const {
     return reinterpret_cast<ExponentialSum*>(worker_scratch_[worker].scores);
   }
-  void CopyState();
+  // Copies the last token's state, or the worker's share of all tokens'.
+  void CopyStates(int worker);
 
   int64_t QueryStride() const {
     return config_.query_features() * kPanelTokens;

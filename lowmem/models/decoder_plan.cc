@@ -73,7 +73,9 @@ int64_t LargestTileBytes(const DecoderPlanRequest& request,
   const int64_t chunk_share =
       LargestShare(choice.chunk_features, OutputUnit(config), workers);
   const int64_t words_share =
-      LargestShare(config.vocabulary, kPanelTokens, workers);
+      config.is_bidirectional
+          ? 0
+          : LargestShare(config.vocabulary, kPanelTokens, workers);
   const int64_t widest =
       std::max({heads_share, hidden_share, chunk_share, words_share});
   const int64_t elements = std::max(
@@ -100,7 +102,7 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   plan.slots = TakeSlots(workers * plan.slots_of_worker(), tile_bytes,
                          request.needs, &layout);
   plan.cache = layout.Take(
-      config.layers * 2 * config.key_value_heads() *
+      config.cached_layers() * 2 * config.key_value_heads() *
       CacheHeadBytes(request.cache_type, config.head_features(), positions));
   if (request.cache_type != CacheType::kF32) {
     plan.fresh = layout.Take(2 * config.key_value_features() *
@@ -114,17 +116,21 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   plan.hidden = layout.Take(state_bytes);
   plan.normed = layout.Take(state_bytes);
   const int64_t chunks = config.is_gated ? 2 : 1;
-  // The last token's state has room there, too.
+  // The last token's state has room there, too, or those of all tokens.
+  const int64_t state_floats =
+      config.hidden * (config.is_bidirectional ? choice.chunk_tokens : 1);
   plan.work = layout.Take(
-      std::max(config.hidden, std::max(config.query_features(),
-                                       chunks * choice.chunk_features) *
-                                  choice.chunk_tokens) *
+      std::max(state_floats, std::max(config.query_features(),
+                                      chunks * choice.chunk_features) *
+                                 choice.chunk_tokens) *
       float_bytes);
   if (config.has_norms_after) plan.branch = layout.Take(state_bytes);
   plan.angles = layout.Take(plan.angle_floats() *
                             PanelCount(plan.chunk_tokens) * float_bytes);
   plan.vectors = layout.Take(VectorsBytes(config));
-  plan.logits = layout.Take(config.vocabulary * float_bytes);
+  if (!config.is_bidirectional) {
+    plan.logits = layout.Take(config.vocabulary * float_bytes);
+  }
   // Takes the workers' buffers.
   plan.scores =
       layout.TakeParts(workers, positions * kPanelTokens * float_bytes);
@@ -151,12 +157,13 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   return plan;
 }
 
-// One panel of tokens; a block of rows of a few columns, or one row of the
-// output's matrix.
+// One panel of tokens, or all tokens if they see each other; a block of rows of
+// a few columns, or one row of the output's matrix.
 Choice Smallest(const DecoderPlanRequest& request) {
   const DecoderConfig& config = request.config;
   Choice choice;
-  choice.chunk_tokens = kPanelTokens;
+  choice.chunk_tokens =
+      config.is_bidirectional ? Padded(request.positions) : kPanelTokens;
   choice.chunk_features = std::min(kSumBlock, config.intermediate);
   choice.tile_bytes = request.needs.BytesOf(
       std::max(kSumBlock * kPanelTokens, LongestRow(config)));
@@ -171,6 +178,10 @@ Choice WithWholeRows(const DecoderPlanRequest& request, Choice choice) {
   choice.chunk_features = config.intermediate;
   choice.tile_bytes =
       std::max(choice.tile_bytes, request.needs.BytesOf(config.intermediate));
+  // With many tokens at a time this takes so much that tiles have grown before.
+  if (config.is_bidirectional) {
+    choice.tile_bytes = std::max(choice.tile_bytes, kLargestTileBytes);
+  }
   return choice;
 }
 

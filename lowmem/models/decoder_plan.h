@@ -9,7 +9,9 @@
 // is read `chunk_tokens` at a time, so its length costs only its keys and
 // values, and for each worker 64 bytes of scores a position. With a smaller
 // budget, tiles and chunks become smaller. Below MinBudgetBytes only fewer
-// positions or workers help.
+// positions or workers help. A bidirectional model reads all tokens together.
+// It keeps the keys and values of one layer, and its states lie where its
+// features were.
 //
 // Time grows if chunks and tiles get small; the results' bits do not change. A
 // larger budget never gives a smaller tile or chunk. When tiles and chunks have

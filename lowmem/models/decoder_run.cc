@@ -35,6 +35,8 @@ class Run
       absl::Span<const int32_t> ids) override;
   absl::StatusOr<absl::Span<const float>> AppendForState(
       absl::Span<const int32_t> ids) override;
+  absl::StatusOr<absl::Span<const float>> EncodeStates(
+      absl::Span<const int32_t> ids) override;
   absl::Status AppendForScores(absl::Span<const int32_t> ids,
                                absl::Span<const int32_t> next,
                                absl::Span<double> scores) override;
@@ -52,6 +54,8 @@ class Run
     absl::Span<double> scores;
   };
   absl::Status ReadAll(absl::Span<const int32_t> ids, const Wanted& wanted);
+  absl::StatusOr<absl::Span<const float>> ReadForState(
+      absl::Span<const int32_t> ids);
   absl::Status ScoreOne(absl::Span<const int32_t> id, int32_t next,
                         double* score);
   absl::Status ScoreOneByOne(absl::Span<const int32_t> ids,
@@ -136,6 +140,29 @@ absl::StatusOr<absl::Span<const float>> Run::Append(
 }
 
 absl::StatusOr<absl::Span<const float>> Run::AppendForState(
+    absl::Span<const int32_t> ids) {
+  if (config_.is_bidirectional) {
+    return absl::FailedPreconditionError(
+        "the model is bidirectional: a text is read as a whole, by "
+        "EncodeStates");
+  }
+  return ReadForState(ids);
+}
+
+absl::StatusOr<absl::Span<const float>> Run::EncodeStates(
+    absl::Span<const int32_t> ids) {
+  if (!config_.is_bidirectional) {
+    return absl::FailedPreconditionError(
+        "the model is not bidirectional: it has states by AppendForState");
+  }
+  const int64_t tokens_before = std::exchange(tokens_, 0);
+  auto states = ReadForState(ids);
+  // After an error the run is as before the call.
+  if (!states.ok()) tokens_ = tokens_before;
+  return states;
+}
+
+absl::StatusOr<absl::Span<const float>> Run::ReadForState(
     absl::Span<const int32_t> ids) {
   Wanted wanted;
   wanted.state = true;

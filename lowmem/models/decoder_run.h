@@ -9,7 +9,8 @@
 // allocates nothing. Errors are those of decoder.h. Append and AppendForScores
 // also return FailedPrecondition if the decoder was opened for states, and
 // AppendForScores returns InvalidArgument if the lengths of its arguments
-// differ.
+// differ. AppendForState returns FailedPrecondition if the model is
+// bidirectional, and EncodeStates if it is not.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_RUN_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_RUN_H_
@@ -43,6 +44,13 @@ class DecoderRun {
   // hidden feature, which the next call overwrites. It is for models that
   // compute vectors of texts.
   virtual absl::StatusOr<absl::Span<const float>> AppendForState(
+      absl::Span<const int32_t> ids) = 0;
+
+  // Reads a whole text with a bidirectional model, in place of earlier tokens.
+  // Returns the states of all its tokens after the last norm, token after
+  // token, which the next call overwrites. A single token may differ in its
+  // last bits from the same token in a longer text of equal ones.
+  virtual absl::StatusOr<absl::Span<const float>> EncodeStates(
       absl::Span<const int32_t> ids) = 0;
 
   // Reads tokens in the same way. Writes the logarithm of the probability of

@@ -33,6 +33,9 @@ struct DecoderNames {
   const char* expand;
   const char* contract;
   const char* after_feed_norm;
+
+  const char* embedding_norm = "";  // if norms replace the states
+  const char* token_types = "";
 };
 
 constexpr DecoderNames kGpt2Names = {"transformer.",
@@ -79,6 +82,43 @@ constexpr DecoderNames kLlamaNames = {"model.",
                                       "mlp.down_proj",
                                       ""};
 
+constexpr DecoderNames kModernBertNames = {
+    "model.",     "embeddings.tok_embeddings",
+    "",           "layers.",
+    "final_norm", "",
+    "attn_norm",  "attn.Wqkv",
+    "",           "",
+    "",           "",
+    "",           "attn.Wo",
+    "",           "mlp_norm",
+    "mlp.Wi",     "",
+    "",           "mlp.Wo",
+    "",           "embeddings.norm"};
+
+constexpr DecoderNames kNomicBertNames = {"bert.",
+                                          "embeddings.word_embeddings",
+                                          "",
+                                          "encoder.layers.",
+                                          "",
+                                          "",
+                                          "",
+                                          "attn.Wqkv",
+                                          "",
+                                          "",
+                                          "",
+                                          "",
+                                          "",
+                                          "attn.out_proj",
+                                          "",
+                                          "norm1",
+                                          "",
+                                          "mlp.fc12",
+                                          "mlp.fc11",
+                                          "mlp.fc2",
+                                          "norm2",
+                                          "emb_ln",
+                                          "embeddings.token_type_embeddings"};
+
 constexpr DecoderNames kGgufNames = {"",
                                      "token_embd",
                                      "position_embd",
@@ -106,6 +146,8 @@ DecoderNames FindNames(const WeightStore& store, const DecoderConfig& config) {
     return kGgufNames;
   }
   if (config.family == ModelFamily::kGpt2) return kGpt2Names;
+  if (config.family == ModelFamily::kModernBert) return kModernBertNames;
+  if (config.family == ModelFamily::kNomicBert) return kNomicBertNames;
   DecoderNames names = kLlamaNames;
   // The norm before the feed-forward part is called "post_attention_layernorm".
   // If there are norms after the parts, that is the name of one of these.
@@ -117,6 +159,33 @@ DecoderNames FindNames(const WeightStore& store, const DecoderConfig& config) {
   return names;
 }
 
+NormTensors FindNorm(WeightBinder& binder, const DecoderConfig& config,
+                     const std::string& name) {
+  if (!config.has_rms_norms && config.has_norm_bias) {
+    return binder.Norm(name, config.hidden);
+  }
+  return {binder.Vector(name + ".weight", config.hidden), Weight()};
+}
+
+std::string LayerName(const DecoderNames& names, int64_t layer) {
+  return absl::StrCat(names.layer, layer, ".");
+}
+
+// Returns the name of the norm before the layer's attention, or before the
+// output for the layer after the last.
+std::string NormNameBefore(const DecoderConfig& config,
+                           const DecoderNames& names, int64_t layer) {
+  if (layer == 0 && config.replacing_norms != ReplacingNorms::kNone) {
+    return names.embedding_norm;
+  }
+  if (config.replacing_norms == ReplacingNorms::kAll) {
+    return LayerName(names, layer - 1) + names.after_feed_norm;
+  }
+  return layer == config.layers
+             ? names.norm
+             : LayerName(names, layer) + names.attention_norm;
+}
+
 // Finds the weights of one layer.
 class LayerFinder {
  public:
@@ -125,11 +194,13 @@ class LayerFinder {
       : binder_(binder),
         config_(config),
         names_(names),
-        begin_(absl::StrCat(names.layer, layer, ".")) {}
+        layer_(layer),
+        begin_(LayerName(names, layer)) {}
 
   DecoderLayerWeights Find() {
     DecoderLayerWeights weights;
-    weights.attention_norm = Norm(names_.attention_norm);
+    weights.attention_norm =
+        FindNorm(binder_, config_, NormNameBefore(config_, names_, layer_));
     FindHeads(&weights);
     weights.attention_output =
         Linear(names_.attention_output, config_.hidden,
@@ -145,12 +216,7 @@ class LayerFinder {
 
  private:
   NormTensors Norm(const char* name) {
-    if (!config_.has_rms_norms) {
-      return binder_.Norm(begin_ + name, config_.hidden);
-    }
-    return {
-        binder_.Vector(absl::StrCat(begin_, name, ".weight"), config_.hidden),
-        Weight()};
+    return FindNorm(binder_, config_, begin_ + name);
   }
 
   LinearWeights Linear(const char* name, int64_t outputs, int64_t inputs,
@@ -191,7 +257,7 @@ class LayerFinder {
     const auto find = [&](const char* name, int64_t outputs) {
       return Linear(name, outputs, config_.hidden, config_.has_feed_bias);
     };
-    if (config_.is_gated && config_.has_joined_matrices) {
+    if (config_.has_joined_gate()) {
       const LinearWeights joined = find(names_.joined_gate, 2 * inner);
       weights->gate = {joined, 0};
       weights->expand = {joined, inner};
@@ -206,6 +272,7 @@ class LayerFinder {
   WeightBinder& binder_;
   const DecoderConfig& config_;
   const DecoderNames& names_;
+  const int64_t layer_;
   const std::string begin_;
 };
 
@@ -255,6 +322,7 @@ std::vector<Weight> ListWholeTensors(const DecoderWeights& weights) {
 std::vector<Weight> TensorsToPin(const DecoderWeights& weights) {
   std::vector<Weight> tensors = ListWholeTensors(weights);
   if (weights.positions.exists()) tensors.push_back(weights.positions);
+  if (weights.token_types.exists()) tensors.push_back(weights.token_types);
   const bool is_tied = weights.output.exists() &&
                        &weights.words.tensor() == &weights.output.tensor();
   if (!is_tied) tensors.push_back(weights.words);
@@ -278,7 +346,8 @@ absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
   const auto weight_of = [](const char* name) {
     return absl::StrCat(name, ".weight");
   };
-  WeightBinder binder(store, names.prefix, weight_of(names.norm));
+  WeightBinder binder(store, names.prefix,
+                      NormNameBefore(config, names, config.layers) + ".weight");
   // The head stands beside the transformer, not below it.
   const std::string output = weight_of(names.output);
   WeightBinder head(store, "", output);
@@ -298,13 +367,13 @@ absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
        ++layer) {
     weights.layers.push_back(LayerFinder(binder, config, names, layer).Find());
   }
-  binder.CheckNoLayer(absl::StrCat(names.layer, config.layers, "."),
-                      config.layers);
+  if (config.token_types > 0) {
+    weights.token_types = binder.Matrix(weight_of(names.token_types),
+                                        config.token_types, config.hidden);
+  }
+  binder.CheckNoLayer(LayerName(names, config.layers), config.layers);
   weights.norm =
-      config.has_rms_norms
-          ? NormTensors{binder.Vector(weight_of(names.norm), config.hidden),
-                        Weight()}
-          : binder.Norm(names.norm, config.hidden);
+      FindNorm(binder, config, NormNameBefore(config, names, config.layers));
   if (use == DecoderUse::kLogits) {
     weights.output = config.ties_output ? weights.words
                                         : head.Matrix(output, config.vocabulary,

@@ -4,11 +4,11 @@
 //       footprint::FindDecoderWeights(*store, config);
 //
 // Names are those of public checkpoints, with or without the family's prefix
-// ("transformer." of GPT-2, "model." of the others), or those of GGUF files. If
-// the config ties the output to the words, one matrix is both: the table of
-// words, or lm_head.weight if the file has no such table. Otherwise
-// lm_head.weight is the output matrix. UnusedTensors names the other tensors of
-// the file, such as a head that the config does not use.
+// ("transformer." of GPT-2, "bert." of NomicBert, "model." of the others), or
+// those of GGUF files. If the config ties the output to the words, one matrix
+// is both: the table of words, or lm_head.weight if the file has no such table.
+// Otherwise lm_head.weight is the output matrix. UnusedTensors names the other
+// tensors of the file, such as a head that the config does not use.
 //
 // Plain data, thread-compatible. Refers to the store's index. Memory: about 4
 // KiB a layer. Errors are those of WeightBinder.
@@ -28,6 +28,10 @@ namespace footprint {
 
 // The weights of one layer. A weight that the config does not have does not
 // exist (Weight::exists). Parts of one matrix each name the whole matrix.
+//
+// A norm is that before the part for which it is named. If norms replace the
+// states (ReplacingNorms), the first layer's is that of the embeddings. If all
+// do, that of each later layer is stored as the end of the layer before it.
 struct DecoderLayerWeights {
   NormTensors attention_norm;
   LinearPart query;
@@ -50,7 +54,8 @@ struct DecoderLayerWeights {
 
 struct DecoderWeights {
   Weight words;
-  Weight positions;  // absent if positions are rotations
+  Weight positions;    // absent if positions are rotations
+  Weight token_types;  // absent if the family has none
   std::vector<DecoderLayerWeights> layers;
   NormTensors norm;
   Weight output;  // [vocabulary, hidden]; absent for kStates

@@ -90,12 +90,13 @@ absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view json,
     ReadDistilBert(*reader, config);
   } else if (family == ModelFamily::kMpnet) {
     ReadMpnet(*reader, config);
-  } else if (!IsDecoderFamily(family)) {
+  } else if (!HasDecoderLayers(family)) {
     ReadRoberta(*reader, config);
   } else {
     reader->Refuse("model_type", ModelFamilyName(family),
                    "the encoders \"bert\", \"distilbert\", \"roberta\", "
-                   "\"xlm-roberta\", \"camembert\" and \"mpnet\"");
+                   "\"xlm-roberta\", \"camembert\" and \"mpnet\"; "
+                   "lowmem_embed runs \"modernbert\" and \"nomic_bert\", too");
   }
   const std::string position =
       reader->TextOr("position_embedding_type", "absolute");

@@ -228,4 +228,29 @@ RotaryPositions ReadRotaryPositions(ConfigReader& config,
   return rotary;
 }
 
+LayerRotations ReadLayerRotations(ConfigReader& config,
+                                  const RotaryDefaults& defaults,
+                                  double sliding_theta) {
+  LayerRotations rotations;
+  RotaryDefaults sliding = defaults;
+  sliding.theta = sliding_theta;
+  ConfigReader parameters = config.Has("rope_parameters")
+                                ? config.Section("rope_parameters")
+                                : config.EmptySection("rope_parameters");
+  if (parameters.Has("full_attention")) {
+    ConfigReader full = parameters.Section("full_attention");
+    rotations.full = ReadRotaryParameters(full, defaults);
+    parameters.Take(full);
+    config.Take(parameters);
+  } else {
+    rotations.full = ReadRotaryPositions(config, defaults);
+  }
+  ConfigReader own = parameters.Has("sliding_attention")
+                         ? parameters.Section("sliding_attention")
+                         : parameters.EmptySection("sliding_attention");
+  rotations.sliding = ReadRotaryParameters(own, sliding);
+  config.Take(own);
+  return rotations;
+}
+
 }  // namespace footprint

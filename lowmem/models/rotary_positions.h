@@ -71,6 +71,19 @@ RotaryPositions ReadRotaryPositions(ConfigReader& config,
 RotaryPositions ReadRotaryParameters(ConfigReader& parameters,
                                      const RotaryDefaults& defaults);
 
+// The rotations of a model whose sliding layers have others than the rest.
+struct LayerRotations {
+  RotaryPositions full;
+  RotaryPositions sliding;
+};
+
+// Reads the objects "full_attention" and "sliding_attention" of
+// "rope_parameters". Without them, `full` has the keys of the whole config, and
+// `sliding` has no scaling and the base `sliding_theta`.
+LayerRotations ReadLayerRotations(ConfigReader& config,
+                                  const RotaryDefaults& defaults,
+                                  double sliding_theta);
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_LOWMEM_MODELS_ROTARY_POSITIONS_H_

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/checkpoints/config_reader.h"
 #include "footprint/lowmem/checkpoints/model_family.h"
+#include "footprint/lowmem/models/decoder_config.h"
 #include "footprint/lowmem/models/decoder_weights.h"
 #include "footprint/lowmem/models/encoder_head.h"
 #include "footprint/lowmem/text/unicode_text.h"
@@ -108,7 +109,7 @@ absl::Status TextEmbedder::OpenModel(const std::string& directory,
   if (!config.ok()) return config.status();
   const ModelFamily family = FindModelFamily(*config);
   if (!config->status().ok()) return config->status();
-  if (!IsDecoderFamily(family)) {
+  if (!HasDecoderLayers(family)) {
     auto encoder = Encoder::Open(directory, backend, arithmetic);
     if (!encoder.ok()) return encoder.status();
     encoder_ = *std::move(encoder);
@@ -118,9 +119,13 @@ absl::Status TextEmbedder::OpenModel(const std::string& directory,
   if (gives_scores_) {
     return absl::UnimplementedError(absl::StrCat(
         directory,
-        ": is a decoder; only encoders have a head that gives scores"));
+        ": has a decoder's layers; heads that give scores are known of "
+        "encoders of BERT's kind"));
   }
-  if (pooling_.kind != SentencePooling::Kind::kLast) {
+  const auto shape = ParseDecoderConfig(*text, path);
+  if (!shape.ok()) return shape.status();
+  if (pooling_.kind != SentencePooling::Kind::kLast &&
+      !shape->is_bidirectional) {
     return absl::UnimplementedError(absl::StrCat(
         directory,
         ": a decoder's vectors are known by the last token alone; its "
@@ -250,6 +255,9 @@ absl::Status TextEmbedder::Start(
 absl::StatusOr<absl::Span<const float>> TextEmbedder::RunModel(
     const TypedIds& ids) {
   if (decoder_run_ != nullptr) {
+    if (decoder_->config().is_bidirectional) {
+      return decoder_run_->EncodeStates(ids.ids);
+    }
     decoder_run_->Clear();
     return decoder_run_->AppendForState(ids.ids);
   }

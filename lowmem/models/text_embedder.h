@@ -14,7 +14,8 @@
 // sentence_pooling.h). A text of more tokens than the model takes is cut as in
 // sentence-transformers: it loses its last tokens, but the ids that end each
 // text stay. A decoder (Qwen3-Embedding) pools by its last token; decoders with
-// another pooling, or with attention in both directions, are refused.
+// another pooling are refused. A bidirectional model with a decoder's layers
+// (ModernBERT, NomicBert, EmbeddingGemma) has any pooling.
 // Whitespace around a text is removed, as in sentence-transformers, and the
 // text is converted to lower case if the folder says so.
 //
@@ -23,8 +24,8 @@
 //
 // An embedder is used by one thread at a time; Encode may be called from any
 // thread. Memory: the plan's arena, the tokenizer's tables and one vector.
-// Time: each text reads every weight once; with a decoder, once for each
-// chunk_tokens of its plan.
+// Time: each text reads every weight once; with a decoder that is not
+// bidirectional, once for each chunk_tokens of its plan.
 //
 // Errors are those of Encoder, Decoder, Tokenizer and ReadSentencePooling. The
 // error is InvalidArgument also if the parts of the folder do not fit each
@@ -123,7 +124,7 @@ class TextEmbedder {
   absl::StatusOr<absl::Span<const float>> RunModel(const TypedIds& ids);
   int64_t vocabulary() const;
 
-  std::unique_ptr<Encoder> encoder_;  // null for a decoder
+  std::unique_ptr<Encoder> encoder_;  // null for a decoder's layers
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<Tokenizer> tokenizer_;
   SentencePooling pooling_;

@@ -71,8 +71,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, TextEmbedderGoldenTest,
                            return std::string(info.param);
                          });
 
-// Tests heads of classifiers and Dense modules from
-// testdata/make_golden_heads.py.
+// Tests heads of classifiers, Dense modules and bidirectional models from
+// make_golden_heads.py and make_golden_bidirectional.py in testdata/testdata.
 class TextEmbedderLayersTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(TextEmbedderLayersTest, ErrsAtMostTwiceAsMuchAsPyTorch) {
@@ -122,7 +122,8 @@ INSTANTIATE_TEST_SUITE_P(
     Models, TextEmbedderLayersTest,
     testing::Values("golden_head_bert", "golden_head_roberta",
                     "golden_head_distilbert", "golden_head_mpnet",
-                    "golden_dense_embedder"),
+                    "golden_dense_embedder", "golden_modernbert",
+                    "golden_nomic_bert", "golden_embeddinggemma"),
     [](const auto& info) { return std::string(info.param); });
 
 TEST(TextEmbedderTest, HasScoresOfHeadsAlone) {

@@ -5,6 +5,8 @@ readonly EMBED=$PWD/lowmem/programs/lowmem_embed
 readonly MODEL=$PWD/lowmem/models/testdata/golden_embedder
 readonly RERANKER=$PWD/lowmem/models/testdata/golden_head_roberta
 readonly CLASSIFIER=$PWD/lowmem/models/testdata/golden_head_bert
+readonly GOLDEN=$PWD/lowmem/models/testdata/golden
+readonly SPLIT=$PWD/lowmem/programs/split_checkpoint.py
 failures=0
 cd "$TEST_TMPDIR" || exit 1
 
@@ -79,6 +81,36 @@ expect_error 2 'none of logits' "$EMBED" "$RERANKER" --scores=odd --text=a
 expect_error 2 'give --scores, too' "$EMBED" "$RERANKER" --query=b --text=a
 expect_error 1 "scores need a model with a classifier's head" "$EMBED" "$MODEL" --scores=logits --text=a
 expect_error 1 'has no prompt "query"; it has none' "$EMBED" "$MODEL" --prompt_name=query --text=a
+
+# Models whose tokens see each other give the vectors of transformers, from one file or several.
+for model in modernbert nomic_bert embeddinggemma; do
+  rm -rf shards
+  cp -r "${GOLDEN}_$model" shards
+  chmod -R u+w shards
+  rm shards/model.safetensors
+  python3 "$SPLIT" "${GOLDEN}_$model/model.safetensors" shards || fail "$model: no shards"
+  python3 -c 'import json
+for line in open("shards/expected.jsonl"): print(json.loads(line)[0])' >texts
+  for backend in resident pread direct mmap; do
+    "$EMBED" shards --file=texts --backend=$backend --budget=least --nostatistics >out 2>err ||
+      fail "$model: $(cat err)"
+    "$EMBED" "${GOLDEN}_$model" --file=texts --nostatistics >whole 2>err || fail "$model: $(cat err)"
+    cmp -s out whole || fail "$model: shards have other vectors: $backend"
+  done
+  python3 - <<'PYTHON' || fail "$model: not the vectors of transformers"
+import json
+expected = [json.loads(line)[4] for line in open("shards/expected.jsonl")]
+vectors = [json.loads(line) for line in open("out")]
+assert len(expected) == len(vectors) > 2
+for a, b in zip(expected, vectors):
+    assert len(a) == len(b) and all(abs(x - y) < 1e-6 for x, y in zip(a, b))
+PYTHON
+done
+rm shards/model-1.safetensors
+expect_error 1 'model-1.safetensors: cannot be opened' "$EMBED" shards --text=a
+echo '{}' >shards/model.safetensors.index.json
+expect_error 1 'not the index of a checkpoint in several files' "$EMBED" shards --text=a
+expect_error 1 "has a decoder's layers" "$EMBED" "${GOLDEN}_modernbert" --scores=logits --text=a
 
 expect_error 2 'takes one MODEL_DIR' "$EMBED"
 expect_error 2 'one of --text and --file' "$EMBED" "$MODEL"

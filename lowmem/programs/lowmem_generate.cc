@@ -29,6 +29,7 @@
 ABSL_FLAG(std::string, shape, "minilm",
           "the model whose shape is written: bert-base, bert-large, "
           "bert-large-multilingual, minilm, distilbert, "
+          "modernbert-base, nomic-embed, embeddinggemma-300m, "
           "gpt2, gpt2-medium, gpt2-large, gpt2-xl, smollm2-135m, llama-3.2-1b, "
           "llama-3.2-3b, mistral-7b, qwen2.5-0.5b, qwen3-0.6b, gemma-3-1b or "
           "phi-3-mini");
