@@ -14,7 +14,9 @@
 // On Linux `Heavy` asks the kernel (membarrier) to run a fence on every
 // processor of the process, so that `Light` need only hold back the compiler.
 // If the kernel refuses, use `Full`, a sequentially consistent fence that is
-// correct everywhere.
+// correct everywhere. If the kernel first grants membarrier and refuses it
+// later, for example since the process entered a sandbox, `Heavy` prints why
+// and ends the process.
 //
 // Thread-safe. Owns nothing. Memory: no heap memory. Time: `Light` is free,
 // `Full` takes about 5 ns, `Heavy` 0.5 to 10 us.

@@ -1,4 +1,5 @@
-// A read that the compiler does not remove from the loops of get_benchmark.cc.
+// KeepRead reads a value so that the compiler does not remove the read from the
+// loops of get_benchmark.cc.
 //
 //   memo_internal::KeepRead(*static_cast<int*>(cache->Value(handle)));
 

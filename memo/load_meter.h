@@ -36,7 +36,7 @@ namespace footprint {
 
 // Says whether the growth of the whole process agrees with one thread's figure.
 enum class CrossCheck {
-  // The allocator is not jemalloc.
+  // The allocator is not jemalloc, or nothing was loaded yet.
   kNotPossible,
   kAgrees,
   // Other threads have allocated or freed: the factory uses worker threads, or
@@ -56,11 +56,14 @@ struct LoadedBytes {
   int64_t bytes = 0;
   // The mapped part of `bytes`.
   int64_t mapped_bytes = 0;
-  // Peak bytes, including those that belong to other memos; at least `bytes`.
+  // Peak bytes of this thread's heap, including those that belong to other
+  // memos, plus `mapped_bytes`; at least `bytes`.
   int64_t peak_bytes = 0;
-  // Bytes that were allocated or mapped, whether or not they were freed.
+  // Heap bytes that this thread allocated, whether or not they were freed, plus
+  // `mapped_bytes`.
   int64_t taken_bytes = 0;
-  // Growth of the resident set; 0 unless CountResidentBytes asked for it.
+  // Growth of the resident set; 0 unless CountResidentBytes asked for it. With
+  // kTouchedOrOnHeap it is at least the heap's part of `bytes`.
   int64_t resident_bytes = 0;
   CrossCheck cross_check = CrossCheck::kNotPossible;
 };
@@ -71,20 +74,21 @@ struct MemoryReading {
   int64_t thread_bytes = 0;            // live heap bytes of this thread
   int64_t thread_allocated_bytes = 0;  // freed or not
   int64_t heap_bytes = 0;              // live heap bytes of the process
-  // Live heap bytes of all threads, while metered.
+  // Growth of the live heap bytes of all threads, each while it was metered.
   int64_t metered_bytes = 0;
   // Accessible addresses of the process, without those of its allocator.
   int64_t mapped_bytes = 0;
   int64_t resident_bytes = 0;
   int64_t inaccessible_count = 0;  // mappings, such as one before each stack
-  // True if another thread existed; in a difference, at either of its moments.
+  // True if another thread existed, or if that is unknown; in a difference, at
+  // either of its moments.
   bool has_other_threads = false;
 
   MemoryReading& operator+=(const MemoryReading& other);
   friend MemoryReading operator-(MemoryReading left,
                                  const MemoryReading& right);
 };
-// Reads all counters; all are 0 without jemalloc.
+// Reads all counters; all are 0 or false without jemalloc.
 MemoryReading ReadMemory();
 
 // Returns whether inaccessible pages distinguish a thread's stack from other
@@ -113,7 +117,7 @@ class LoadMeter {
 
   // Returns what was taken since construction. `excluded` is the part of the
   // growth that belongs to others; it is subtracted from all figures but the
-  // peak. Call this once.
+  // peak of the heap. Call this once.
   LoadedBytes Stop(const MemoryReading& excluded = {});
 
  private:

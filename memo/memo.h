@@ -32,7 +32,8 @@
 // Internal if the factory threw or returned null; ResourceExhausted for
 // std::bad_alloc, and for a thousand loads within each other;
 // FailedPrecondition for a cycle of memos. Evict() returns FailedPrecondition
-// if the value is in use, and Internal if its destructor threw.
+// if the value is in use, and Internal or ResourceExhausted if its destructor
+// threw.
 //
 // Limits: memo does not find a cycle through threads that a factory starts and
 // waits for.
@@ -115,7 +116,7 @@ struct MemoAccess {
 };
 
 // Values of larger types are allocated, so that an eviction returns their
-// memory. The limit is what a memo takes without a value.
+// memory. The limit is about what a memo takes without a value.
 inline constexpr size_t kLargestInlineBytes = 4096;
 
 // The place of a memo's value. A small value lies within the memo, so that the
@@ -317,14 +318,17 @@ class Memo {
 
   // Destroys the value now. Returns ok also if no value is loaded. Returns
   // FailedPrecondition at once if the value is pinned, being loaded or being
-  // evicted, and Internal if its destructor threw; the value is then gone.
+  // evicted, or if a fork lost the memo. Returns Internal if the destructor
+  // threw, or ResourceExhausted if it threw std::bad_alloc; the value is then
+  // gone.
   absl::Status Evict(
       AfterEviction after = AfterEviction::kPurgeFreeMemory) const {
     return core_->Evict(after);
   }
 
-  // Returns a copy of the counters, from one moment. Takes the lock that all
-  // memos share.
+  // Returns a copy of the counters. Those of loads and evictions are from one
+  // moment; other threads may change hit_count and handle_count meanwhile.
+  // Takes the lock that all memos share.
   MemoStatistics statistics() const { return core_->statistics(); }
   const std::string& name() const { return core_->name(); }
 

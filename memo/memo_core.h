@@ -65,21 +65,22 @@ struct MemoStatistics {
   std::string name;
   uint64_t load_count = 0;
   uint64_t failed_load_count = 0;
-  // Calls of Get() that found a value. A Get() that an eviction interrupts may
-  // count twice.
+  // Calls of Get() that found a value, or waited for another thread to load it.
+  // A Get() that has found no value may be counted until it begins to load.
   uint64_t hit_count = 0;
   uint64_t eviction_count = 0;
   bool is_loaded = false;
   // Handles that hold the value now.
   uint64_t handle_count = 0;
-  // Bytes of the value that is loaded now; 0 if no value is loaded.
+  // Bytes of the value that is loaded now; 0 if no value is loaded, or if the
+  // bytes are unknown.
   int64_t live_bytes = 0;
   // Bytes of the largest value so far.
   int64_t peak_bytes = 0;
   // Bytes of the mappings that the factory made for the loaded value and kept.
   int64_t mapped_bytes = 0;
-  // The highest peak of a load so far, with the memos that it loaded; 0 if
-  // nothing was measured.
+  // The highest peak of a load so far: its heap, including that of the memos
+  // that it loaded, plus its own mappings. 0 if nothing was measured.
   int64_t load_peak_bytes = 0;
   // Growth of the resident set during the last load; 0 unless it was counted,
   // see planned_benchmarks.h.
@@ -100,7 +101,7 @@ struct MemoStatistics {
   bool declared_bytes_differ = false;
   CrossCheck cross_check = CrossCheck::kNotPossible;
   // Time of all loads together, with the failed ones and with the memos that
-  // they loaded.
+  // they loaded. A load whose thread was cancelled adds no time.
   int64_t load_nanoseconds = 0;
 };
 
@@ -255,9 +256,10 @@ absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByValue(const void* value,
 }  // namespace memo_internal
 
 // Evicts every value that is not pinned. Returns FailedPrecondition with the
-// names of the others if some remain. If destructors of values threw, the
-// message has their errors, too, and the code is that of the first one if no
-// value remains.
+// names of the other memos if values are pinned, being loaded or being evicted,
+// or if a fork lost the memo. If destructors of values threw, the message has
+// their errors, too. The code is then that of the first one, unless other memos
+// remain.
 absl::Status ClearMemos(AfterEviction after = AfterEviction::kPurgeFreeMemory);
 
 // Evicts the memo of this name if it holds a value that is not pinned. Returns

@@ -18,7 +18,8 @@ namespace footprint::memo_internal {
 
 // Returns the file whose copy was in use before this one, "" for the program;
 // or null if there is none, and then this copy is in use from now on. Every
-// call returns what the first one found.
+// call returns what the first one found. The text belongs to the loader, which
+// keeps it while the file is loaded.
 const char* FindOtherCopyInUse();
 
 }  // namespace footprint::memo_internal

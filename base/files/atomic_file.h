@@ -79,8 +79,9 @@ class AtomicFile {
   // Removes the partial file unless Commit was called.
   ~AtomicFile();
 
-  // Appends bytes. The first failure is kept: every later Append and Commit
-  // returns it.
+  // Appends bytes. They are buffered, so a later Append or Commit may be the
+  // first to return an error. The first failure is kept: every later Append and
+  // Commit returns it.
   absl::Status Append(absl::string_view bytes);
 
   // Puts the file in place. Call it once, and do not call Append afterwards.

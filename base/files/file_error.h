@@ -1,5 +1,5 @@
-// Converts the system's errors about files to statuses. No other place in the
-// tree does.
+// Converts the system's errors about files to statuses, so that an error has
+// the same code everywhere.
 //
 //   const int descriptor = open(path.c_str(), O_RDONLY);
 //   if (descriptor < 0) return FileError(errno, path, "cannot be opened");
@@ -9,7 +9,7 @@
 // EISDIR, ELOOP, ENXIO, ENAMETOOLONG, EINVAL. ResourceExhausted: ENOSPC,
 // EDQUOT, EFBIG, ENOMEM, EMFILE, ENFILE. Unavailable: every other error.
 //
-// Thread-safe. Pure: the status has copies of the texts. Memory: the text.
+// Thread-safe. The status has copies of the texts. Memory: the text.
 
 #ifndef FOOTPRINT_BASE_FILES_FILE_ERROR_H_
 #define FOOTPRINT_BASE_FILES_FILE_ERROR_H_

@@ -44,8 +44,8 @@ class FileLock {
   static absl::StatusOr<FileLock> TryAcquire(const std::string& path);
 
   // Waits for the lock on the file of this path, which is created if it is
-  // missing. Waits again if the file was replaced in the meantime. Returns the
-  // errors of FileError.
+  // missing. Waits again if the file was replaced in the meantime. If the path
+  // is a pipe, waits for a writer first. Returns the errors of FileError.
   static absl::StatusOr<FileLock> Acquire(const std::string& path);
 
  private:

@@ -18,6 +18,7 @@ namespace footprint {
 bool RefuseIoUring();
 
 // Makes each start of a thread, and each fork, fail with EAGAIN from now on.
+// vfork still works.
 bool RefuseThreads();
 
 // Makes opening a file with O_DIRECT fail with EINVAL from now on.

@@ -13,8 +13,9 @@
 namespace footprint {
 
 // Returns whether two paths name one file, also through links. For paths that
-// do not exist yet, returns whether they would name one file if it were made.
-// Returns false if the system does not say.
+// do not exist yet, returns whether they would name one file if it were made; a
+// symbolic link that leads to no file counts by its own name. Returns false if
+// the system does not say.
 bool IsSameFile(const std::string& one, const std::string& other);
 
 }  // namespace footprint

@@ -15,7 +15,7 @@
 // the disk.
 //
 // Thread-safe, since it keeps no state. Memory: the file's bytes and the
-// message at once. Time: linear.
+// message at once; a write makes a copy of the message, too. Time: linear.
 
 #ifndef FOOTPRINT_BASE_FILES_SEALED_PROTO_FILE_H_
 #define FOOTPRINT_BASE_FILES_SEALED_PROTO_FILE_H_
@@ -40,16 +40,17 @@ struct SealedProtoFormat {
 
 // Reads a file into `message` and clears `complete`. After an error `message`
 // may have any content. Errors name `path`, the problem and the next step.
-// Returns the errors of ReadWholeFile (whole_file.h), such as NotFound;
-// DataLoss if the file is empty, cut short or damaged; FailedPrecondition if
-// its schema is newer, or if it has no checksum because an older Footprint
-// wrote it; InvalidArgument if it is a file of another kind.
+// Returns the errors of ReadWholeFile (whole_file.h), such as NotFound, and
+// InvalidArgument above 256 MiB; DataLoss if the file is empty, cut short or
+// damaged; FailedPrecondition if its schema is newer, or if it has no checksum,
+// because an older Footprint wrote it or its end is cut off or damaged;
+// InvalidArgument if it is a file of another kind.
 absl::Status ReadSealedProto(const SealedProtoFormat& format,
                              const std::string& path,
                              google::protobuf::Message* message);
 
-// Writes the file. A device, a pipe or an open descriptor gets the bytes
-// directly. Returns the errors of WriteOutputFile (whole_file.h), and
+// Writes the file, of any size. A device, a pipe or an open descriptor gets the
+// bytes directly. Returns the errors of WriteOutputFile (whole_file.h), and
 // InvalidArgument if the message cannot be serialised.
 absl::Status WriteSealedProto(const SealedProtoFormat& format,
                               const google::protobuf::Message& message,

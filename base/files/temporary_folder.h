@@ -33,13 +33,14 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   // Makes PARENT/NAME-XXXXXX, with six other characters. Call it once. Returns
-  // kInvalidArgument if `parent` is empty, and otherwise the errors of
-  // file_error.h.
+  // InvalidArgument if `parent` is empty, and otherwise the errors of FileError
+  // (file_error.h).
   absl::Status Create(absl::string_view parent, absl::string_view name);
 
   // Returns the path of the folder; it is empty before Create has succeeded.
   const std::string& path() const { return path_; }
-  // Returns the path of `name` in the folder, whether or not it exists.
+  // Returns the path of `name` in the folder, whether or not it exists. Call it
+  // after Create has succeeded.
   std::string Path(absl::string_view name) const;
 
  private:

@@ -6,7 +6,7 @@
 //           R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", "xy"));
 //
 // Texts are copies; files stay in the test's own folder. Thread-safe for files
-// of different names. Memory: a file's bytes.
+// of different names. Memory: a file's bytes, twice while it is read.
 
 #ifndef FOOTPRINT_BASE_FILES_TEST_FILE_H_
 #define FOOTPRINT_BASE_FILES_TEST_FILE_H_
@@ -21,7 +21,8 @@ namespace footprint {
 // unchanged, and `data`.
 std::string SafetensorsBytes(absl::string_view header, absl::string_view data);
 
-// Returns a path in the test's own folder.
+// Returns a path in the test's own folder, TEST_TMPDIR, or in /tmp if that is
+// not set.
 std::string TestPath(absl::string_view name);
 
 // Writes the file of this name in the test's own folder, over an old one, and

@@ -49,13 +49,13 @@ class WatchedFile {
                     void* destination) const;
 
   // Fails with FailedPrecondition if the file was removed, replaced, resized or
-  // written to since Open. If it succeeds after a read, the file had these
-  // bytes at Open: the system stamps a write before its bytes can be seen.
-  // Takes one fstat.
+  // written to since Open; other errors are those of FileError. With kStrictly,
+  // if it succeeds after a read, the file had these bytes at Open: the system
+  // stamps a write before its bytes can be seen. Takes one fstat.
   absl::Status CheckUnchanged() const;
 
-  // Returns the error of a file that ends at `end_bytes` although its index
-  // says otherwise.
+  // Returns the error, a FailedPrecondition, of a file that ends at `end_bytes`
+  // although its index says otherwise.
   absl::Status ShortenedError(int64_t end_bytes) const;
 
  protected:

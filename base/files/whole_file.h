@@ -31,8 +31,9 @@ constexpr int64_t kMostWholeFileBytes = int64_t{256} << 20;
 
 // Reads the file. A file of /proc, whose size is 0, reads as empty: use
 // kernel_file.h for it. Errors name `path`, the reason and the next step. They
-// are those of OpenRegularFile (regular_file.h), and InvalidArgument if the
-// file is larger than `most_bytes`.
+// are those of OpenRegularFile (regular_file.h), those of FileError if the
+// system cannot read the file, and InvalidArgument if the file is larger than
+// `most_bytes`.
 absl::StatusOr<std::string> ReadWholeFile(
     const std::string& path, int64_t most_bytes = kMostWholeFileBytes);
 
@@ -47,8 +48,8 @@ absl::Status WriteOutputFile(const std::string& path, absl::string_view bytes,
                              ToDisk to_disk = ToDisk::kFlush);
 
 // Returns the error that ReplaceFile would return now, so that a program can
-// ask before a long run. A disk that becomes full later is not noticed. Waits
-// for another writer as ReplaceFile does, and leaves nothing behind.
+// ask before a long run. It writes no bytes, so it may not notice a full disk.
+// Waits for another writer as ReplaceFile does, and leaves nothing behind.
 absl::Status CheckReplaceable(const std::string& path);
 
 // Does the same for WriteOutputFile, without opening devices and pipes.

@@ -5,7 +5,7 @@
 //
 // Thread-safe. The returned text is a copy. Memory: the text, and 64 KiB of the
 // heap while it reads; less than 1 KiB of the stack. Returns the errors of
-// FileError with the path: kNotFound for a process that has ended, kUnavailable
+// FileError with the path: NotFound for a process that has ended, Unavailable
 // if it ends between the opening and the reading of its file.
 
 #ifndef FOOTPRINT_BASE_MACHINE_KERNEL_FILE_H_

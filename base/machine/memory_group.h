@@ -18,10 +18,11 @@
 // ended; a process that still runs keeps the group. The first Create of a
 // process removes groups that killed processes of this library left. Movable;
 // thread-compatible, and Create is thread-safe. Memory: some KiB of the
-// kernel's. Time: about a millisecond. Errors: kFailedPrecondition if there is
-// no memory controller, if this user may not use it (the message says what to
-// do), or if the limit cannot be set; kResourceExhausted if the kernel has no
-// room. Source: Linux, admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst.
+// kernel's. Time: about a millisecond; the destructor waits up to 100 ms while
+// a process is still in the group. Errors: FailedPrecondition if there is no
+// memory controller, if this user may not use it (the message says what to do),
+// or if the limit cannot be set; ResourceExhausted if the kernel has no room.
+// Source: Linux, admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst.
 
 #ifndef FOOTPRINT_BASE_MACHINE_MEMORY_GROUP_H_
 #define FOOTPRINT_BASE_MACHINE_MEMORY_GROUP_H_
@@ -63,8 +64,9 @@ struct MemoryGroupUse {
 class MemoryGroup {
  public:
   static constexpr int64_t kNoLimit = -1;
-  // Makes an empty group. With a limit, its processes cannot swap more than 1
-  // MiB, and in version 2 the kernel kills all of them if it must kill one.
+  // Makes an empty group. With a limit, its processes cannot swap in version 2,
+  // and swap at most 1 MiB in version 1 if the kernel counts swap there. In
+  // version 2 the kernel kills all of them if it must kill one.
   static absl::StatusOr<MemoryGroup> Create(int64_t limit_bytes = kNoLimit);
 
   MemoryGroup(MemoryGroup&& other) noexcept;

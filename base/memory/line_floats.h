@@ -5,7 +5,7 @@
 //
 // The pointer alone owns the memory; thread-compatible. The values are not
 // initialised. Memory: whole lines, 4,032 bytes in the example. If memory runs
-// out, the program ends, as with operator new.
+// out, operator new throws std::bad_alloc.
 
 #ifndef FOOTPRINT_BASE_MEMORY_LINE_FLOATS_H_
 #define FOOTPRINT_BASE_MEMORY_LINE_FLOATS_H_

@@ -23,11 +23,12 @@ namespace footprint {
 class MappedBlock {
  public:
   // Allocates a block with an inaccessible page after it: a program that goes
-  // beyond its plan ends at once.
+  // beyond its plan ends at once. `bytes` is at least 0.
   static absl::StatusOr<MappedBlock> Allocate(int64_t bytes);
 
   // Allocates a block without such a page, and asks the system for huge pages,
   // which need fewer address translations. The system gives them if it can.
+  // `bytes` is at least 1.
   static absl::StatusOr<MappedBlock> AllocateHuge(int64_t bytes);
 
   MappedBlock() = default;

@@ -32,9 +32,9 @@ class MemoryBlock {
   MemoryBlock& operator=(const MemoryBlock&) = delete;
   ~MemoryBlock();
 
-  // Allocates a block; one of 0 bytes is empty. Returns ResourceExhausted if
-  // there is not so much memory, with the size in the message, and
-  // InvalidArgument for a negative size.
+  // Allocates a block; one of 0 bytes without records is empty. Returns
+  // ResourceExhausted if there is not so much memory, with the size in the
+  // message, and InvalidArgument for a negative size.
   static absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
                                               int64_t record_bytes = 0);
 

@@ -27,8 +27,10 @@ bool HasHadChildProcess();
 // since then, also by vfork, posix_spawn or system(). A child that was started
 // earlier counts as a new one if it ends and is waited for later, since it
 // looks the same. A process that ignores SIGCHLD loses its children without a
-// trace, so it always counts as having started one. Memory: the numbers of the
-// children that live at that moment.
+// trace, so it always counts as having started one. If the kernel does not list
+// children (CONFIG_PROC_CHILDREN), a new child that still runs is not noticed
+// beside an earlier one. Memory: the numbers of the children that live at that
+// moment.
 class ChildProcessMark {
  public:
   ChildProcessMark();

@@ -1,4 +1,5 @@
-// Random numbers that depend only on the seed, on every machine (splitmix64).
+// Random numbers that depend only on the seed, on every machine (splitmix64);
+// Normal also depends on the C library.
 //
 //   footprint::RandomSequence random(/*seed=*/7);
 //   const double share = random.Uniform();
@@ -47,6 +48,7 @@ class RandomSequence {
     return static_cast<float>(Next() >> 40) * 0x1p-23f - 1.0f;
   }
   // Returns a number from the normal distribution of mean 0 and deviation 1.
+  // Its last bits depend on the C library's log and cos.
   double Normal() {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - Uniform()));
     return radius * std::cos(6.283185307179586 * Uniform());

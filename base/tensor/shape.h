@@ -43,7 +43,7 @@ class Shape {
   void Append(int64_t extent) { extents_.push_back(extent); }
 
   // Returns the product of the extents, which must not overflow. TensorBytes
-  // checks that, unless an extent is 0.
+  // checks that for types that are not quantised, unless an extent is 0.
   int64_t elements() const { return rows() * columns(); }
 
   // Columns and rows of the tensor as a matrix: columns along the last axis,

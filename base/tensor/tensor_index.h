@@ -8,7 +8,7 @@
 // safetensors.h and gguf.h.
 //
 // An index owns its strings and refers to no file. Thread-safe once made.
-// Memory: about 150 bytes per tensor, and its name.
+// Memory: about 100 bytes per tensor, and its name.
 
 #ifndef FOOTPRINT_BASE_TENSOR_TENSOR_INDEX_H_
 #define FOOTPRINT_BASE_TENSOR_TENSOR_INDEX_H_

@@ -26,6 +26,7 @@ class ProgressBar {
 
   // Draws if a hundredth (on a terminal) or a tenth was completed since the
   // last drawing, and at the first call. A total of 0 counts as complete.
+  // `done` must be from 0 to `total`.
   void Update(int64_t done, int64_t total);
 
  private:

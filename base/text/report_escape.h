@@ -2,14 +2,15 @@
 // reports.
 //
 //   EscapeForXml("BM_Sort<int>");       // "BM_Sort&lt;int&gt;"
-//   EscapeForMarkdown("a|b");           // "a\|b"
+//   EscapeForMarkdown("a|b");           // "a\\|b"
 //   EscapeForTerminal("\x1b[2J");       // "\\x1b[2J"
 //
 // The results, except that of EscapeForRegularExpression, are valid UTF-8.
 // These are shown as \xNN: a byte that is not UTF-8, a control character that
-// the format cannot hold, and each byte of a character that changes the
-// direction of the text or ends a line (U+202E, U+2028). Pure functions,
-// thread-safe; the result copies the text. Memory and time: linear in the text.
+// the format cannot hold, and each byte of a non-character (U+FFFE) and of a
+// character that changes the direction of the text or ends a line (U+202E,
+// U+2028). Pure functions, thread-safe; the result copies the text. Memory and
+// time: linear in the text.
 
 #ifndef FOOTPRINT_BASE_TEXT_REPORT_ESCAPE_H_
 #define FOOTPRINT_BASE_TEXT_REPORT_ESCAPE_H_

@@ -31,10 +31,10 @@ struct TakenFlag {
 };
 
 // Takes "--name=value" and "--name value" wherever they are before "--". The
-// word after "--name" is its value even if it begins with a dash. All other
-// words stay in their order, with the program's name, and a null pointer
-// follows them. Returns the first error of a flag, but takes all flags in any
-// case.
+// word after "--name" is its value even if it begins with a dash, unless it is
+// "--". All other words stay in their order, with the program's name, and a
+// null pointer follows them. Returns the first error of a flag, but takes all
+// flags in any case.
 absl::Status TakeFlags(int* argc, char** argv,
                        std::initializer_list<TakenFlag> flags);
 

@@ -22,8 +22,8 @@
 
 namespace footprint {
 
-// Returns how many columns a text in UTF-8 takes. A byte that does not begin a
-// code point has no width.
+// Returns how many columns a text in UTF-8 takes, one for each code point. A
+// byte that does not begin a code point has no width.
 size_t DisplayWidth(absl::string_view text);
 
 // Wraps one line into lines of at most `width`, all but the first indented by

@@ -33,8 +33,8 @@ struct ForkHandlers {
 void AddForkHandlers(const ForkHandlers& handlers);
 
 // Releases each lock, whichever of the parent's threads held it when the child
-// began. Then calls the handlers that fork would have called in the child, in
-// its order. Call it in the child. Data that such a thread was changing may be
+// began. Then calls each `before`, and after them each `in_child`, in the order
+// of fork. Call it in the child. Data that such a thread was changing may be
 // half changed.
 void CatchUpWithFork();
 

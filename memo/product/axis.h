@@ -54,8 +54,8 @@ struct ValueAxis {
 // Makes a memo for each path, named by the path: `load(path)` returns its value
 // or an error. Each value is expected to take `declared_bytes`; 0 if that is
 // unknown. Returns the errors of MakeMemo, such as AlreadyExists if a memo has
-// the name. This happens if an earlier axis has the same file; use that axis
-// again instead.
+// the name. This happens if `paths` has a path twice, or if an earlier axis has
+// the same file; use that axis again instead.
 template <typename T, typename Load>
 absl::StatusOr<Axis<T>> MakeAxis(std::string name,
                                  const std::vector<std::string>& paths,
@@ -225,7 +225,8 @@ absl::Status CheckZip(const std::vector<std::string>& names,
 }  // namespace memo_internal
 
 // Goes through axes together: first the first entry of each, then the second of
-// each. Returns InvalidArgument if their numbers of entries differ.
+// each. Returns InvalidArgument if their numbers of entries differ, and the
+// status of an axis that could not be made.
 template <typename... Axes>
 absl::StatusOr<memo_internal::JoinedCells<Axes...>> Zip(const Axes&... axes) {
   using Joined = memo_internal::JoinedCells<Axes...>;

@@ -1,10 +1,11 @@
-// Finds a function that takes a large value by copy. Such a function would
-// compile and would copy the value at each call.
+// Finds a function that takes a value by copy, unless the value is a scalar.
+// Such a function would compile and would copy the value at each call.
 //
 //   static_assert(!TakesACopy<decltype(Predict), State, Model>());
 //
 // Limit: it returns false for a function whose call operator is overloaded or a
-// template, such as a lambda with `auto` parameters.
+// template, such as a lambda with `auto` parameters, and for one that has
+// another number of parameters than there are values.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_COPIED_PARAMETER_H_
 #define FOOTPRINT_MEMO_PRODUCT_COPIED_PARAMETER_H_

@@ -65,8 +65,8 @@ namespace footprint {
 class PlannedBenchmarks {
  public:
   // Takes its flags (product_flags.h) from the command line; status() says
-  // whether they are right. Call it before benchmark::Initialize, which does
-  // not know them.
+  // whether they are right. With --help, prints them on standard output. Call
+  // it before benchmark::Initialize, which does not know them.
   PlannedBenchmarks(int* argc, char** argv);
 
   // Runs the benchmarks with `reporter`, or with Google Benchmark's own if it
@@ -84,10 +84,11 @@ class PlannedBenchmarks {
   // to one run, all benchmarks share one. Refers to this object.
   std::function<std::string(const std::string& instance_name)> sharing() const;
 
-  // Returns why nothing ran: a wrong command line, a filter that matches
-  // nothing, a name of more than 4,000 characters, random interleaving, a file
-  // that cannot be read or written, an automatic budget that cannot be found,
-  // or an error of PlanSchedule.
+  // Returns ok, or why nothing ran: InvalidArgument for a wrong command line or
+  // a name of more than 4,000 characters, NotFound if the filter or
+  // --memo_product leaves no benchmark, FailedPrecondition for random
+  // interleaving, or the error of a file that cannot be read or written, of an
+  // automatic budget that cannot be found, or of PlanSchedule.
   const absl::Status& status() const { return status_; }
 
   // Returns 2 if status() is an error. Returns 1 if a value could not be loaded

@@ -24,13 +24,14 @@ namespace footprint::memo_internal {
 // measured; that are declared now; that an earlier run or this process measured
 // in doubt; or the size of the value's file. `counts_resident` selects resident
 // bytes if they are known, and otherwise the declared bytes if these are fewer.
-// The result includes the bytes of other memos that the value holds.
+// The result includes the bytes of other memos that the value held in an
+// earlier run.
 PlannedValue DescribeValue(const MemoStatistics& statistics,
                            const std::map<std::string, LoadedSize>& known_sizes,
                            bool counts_resident);
 
-// Returns how long a load takes, from an earlier run or else from the loads of
-// this process; 0 if neither is known.
+// Returns how long a load takes: the time of an earlier run, or else the mean
+// of the loads and failed loads of this process; 0 if neither is known.
 int64_t ComputeLoadNanoseconds(
     const MemoStatistics& statistics,
     const std::map<std::string, LoadedSize>& known_sizes);
@@ -40,8 +41,8 @@ int64_t ComputeLoadedBytes(const MemoStatistics& statistics,
                            bool counts_resident);
 
 // Returns the bytes that a load needs beyond the value itself. Returns 0 if
-// they are at most a hundredth of the value, or at most the meter's possible
-// error.
+// they are at most a hundredth of the value, or at most 128 KiB, the meter's
+// possible error.
 int64_t ComputePassingBytes(int64_t load_peak_bytes, int64_t bytes);
 
 // Returns whether the bytes differ by more than a hundredth. An allocator may

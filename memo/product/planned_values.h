@@ -57,11 +57,14 @@ class PlannedValues {
   void Begin();
 
   // Loads all values that the step's cell needs. Returns the error of the first
-  // load that failed, now or in an earlier step.
+  // load that failed, now or in an earlier step, and the status of RefuseCell.
+  // Returns ResourceExhausted if values took more than planned and those of
+  // this cell exceed the budget by themselves.
   absl::Status Load(const ScheduledStep& step);
 
   // Runs the cell's teardown, which may evict the values that it is given,
-  // since they are not pinned while it runs.
+  // since they are not pinned while it runs. Pins those that remain, and
+  // returns the status of RunCatching.
   absl::Status Lend(const ProductCell& cell, const InstanceState& state,
                     const ScheduledStep& step,
                     const std::function<absl::Status()>& task);
@@ -79,7 +82,7 @@ class PlannedValues {
 
   // Writes the measured sizes into `values`, the request's. A value that was
   // not loaded yet, and whose size is a guess, is expected to be larger than
-  // the guess by the same factor as the others.
+  // the guess by the largest factor of those that were loaded.
   void LearnSizes(std::vector<PlannedValue>* values) const;
 
   // Makes the cell show an error instead of a run.

@@ -19,8 +19,8 @@
 // GetMemoByValue(model)->Evict(), since the runner does not pin the values
 // while the teardown runs. The value ends there, and so does the reference to
 // it. If a later cell needs the value, it is loaded again, and standard error
-// says so. At any other time the values of a product are pinned, and Evict()
-// refuses.
+// says so. At any other time the runner pins each value that it has loaded, and
+// Evict() refuses.
 //
 // Ownership: copies of the memos live to the end of the process. The function's
 // references are valid during the call. Memory: some hundred bytes per cell,

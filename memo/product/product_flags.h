@@ -48,8 +48,8 @@ struct ProductOptions {
 extern const char kProductFlagsHelp[];
 
 // Takes the flags out of the command line, wherever they are before "--", also
-// if it returns an error. Returns InvalidArgument, naming the flag, if its
-// value is wrong or if it begins with --memo_ and is unknown.
+// if it returns an error. Returns InvalidArgument, naming the flag or variable,
+// if its value is wrong or if it begins with --memo_ and is unknown.
 absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv);
 
 }  // namespace footprint

@@ -57,7 +57,8 @@ class PlannedMemo {
   // returns false if the value is gone.
   virtual void Unpin() = 0;
   virtual bool PinAgain() = 0;
-  // Unpins, evicts and purges; fails if something else has a pin.
+  // Unpins, evicts and purges. Returns the errors of Memo::Evict, such as
+  // FailedPrecondition if something else has a pin.
   virtual absl::Status Evict() = 0;
 };
 
@@ -121,8 +122,8 @@ struct ProductCell {
   std::function<void(benchmark::State&)> run;
   Task setup;
   Task teardown;
-  // True if a planned run has loaded the cell's values; `error` then says why
-  // the cell cannot run, if it cannot.
+  // True while a planned run is at this cell. `error` then says why the cell
+  // cannot run; it is ok if the values are loaded and the setup succeeded.
   bool is_planned = false;
   absl::Status error;
   // The first exception of `run`, which several threads may call.
@@ -130,7 +131,8 @@ struct ProductCell {
   absl::Status thrown ABSL_GUARDED_BY(mutex);
 };
 
-// Returns InvalidArgument if the axis has no entry or a name is bad.
+// Returns InvalidArgument if the axis has no entry, or if a name is empty or
+// has a line break.
 absl::Status CheckAxis(const std::string& product, const std::string& axis,
                        size_t entry_count);
 

@@ -15,8 +15,8 @@
 // other code may use it: below the mark that the process had before, only the
 // resident set at the moment of a check counts.
 //
-// If built with a sanitizer it finds nothing, since a sanitizer's own memory is
-// many times the program's.
+// If GCC built it with AddressSanitizer or ThreadSanitizer it finds nothing,
+// since a sanitizer's own memory is many times the program's.
 //
 // Not thread-safe: use one object, on the main thread. Memory: some words.
 // Time: some 20 us per check. If a check would exceed the budget, it first
