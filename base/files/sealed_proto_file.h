@@ -49,9 +49,10 @@ absl::Status ReadSealedProto(const SealedProtoFormat& format,
                              const std::string& path,
                              google::protobuf::Message* message);
 
-// Writes the file, of any size. A device, a pipe or an open descriptor gets the
-// bytes directly. Returns the errors of WriteOutputFile (whole_file.h), and
-// InvalidArgument if the message cannot be serialised.
+// Writes the file, also one of more than 256 MiB, which ReadSealedProto
+// refuses. A device, a pipe or an open descriptor gets the bytes directly.
+// Returns the errors of WriteOutputFile (whole_file.h), and InvalidArgument if
+// the message cannot be serialised.
 absl::Status WriteSealedProto(const SealedProtoFormat& format,
                               const google::protobuf::Message& message,
                               const std::string& path);

@@ -19,12 +19,13 @@
 // 150 bytes per key, and the texts. Time: O(n log n) in the tensors; the header
 // is read once.
 //
-// InvalidArgument: the file is not a GGUF file, or breaks the format; the
+// InvalidArgument: the file is not a GGUF file, breaks the format, has a type
+// of tensor that ggml does not define, or exceeds a limit of this reader; the
 // message names the file and the byte, and the key or the tensor.
-// Unimplemented: the file has another version, or a type of tensor that is not
-// in DType, which the message names. NotFound: no such file, key or tensor.
-// DataLoss: the file was shortened while it was read. Other errors are those of
-// FileError.
+// Unimplemented: the file has another version, is big-endian, or has a type of
+// tensor of ggml that is not in DType, which the message names. NotFound: no
+// such file, key or tensor. DataLoss: the file was shortened while it was read.
+// Other errors are those of FileError.
 
 #ifndef FOOTPRINT_BASE_GGUF_GGUF_H_
 #define FOOTPRINT_BASE_GGUF_GGUF_H_
@@ -82,7 +83,8 @@ struct GgufValue {
 class GgufIndex : public TensorIndex {
  public:
   // The limits of this reader. A chat template has some 10 KiB; the largest
-  // models have some thousand tensors and a hundred keys.
+  // models have some thousand tensors and a hundred keys. A tensor may also
+  // have at most 4 dimensions and a name of 1 KiB, and a list 4 levels.
   static constexpr int64_t kMaximumTextBytes = 1 << 20;
   static constexpr int64_t kMaximumKeys = 1 << 16;
   static constexpr int64_t kMaximumTensors = 1 << 19;
@@ -113,6 +115,8 @@ class GgufIndex : public TensorIndex {
   absl::StatusOr<std::string> Text(absl::string_view key) const;
   absl::StatusOr<bool> Flag(absl::string_view key) const;
   // Returns the list of this key, with the place of its elements in the file.
+  // It lives as long as the index. Returns InvalidArgument also if its elements
+  // are of another type.
   absl::StatusOr<const GgufValue*> List(absl::string_view key,
                                         GgufType element_type) const;
 

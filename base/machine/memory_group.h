@@ -64,8 +64,8 @@ struct MemoryGroupUse {
 class MemoryGroup {
  public:
   static constexpr int64_t kNoLimit = -1;
-  // Makes an empty group. With a limit, its processes cannot swap in version 2,
-  // and swap at most 1 MiB in version 1 if the kernel counts swap there. In
+  // Makes an empty group. With a limit, and if the kernel counts swap, its
+  // processes cannot swap in version 2, and swap at most 1 MiB in version 1. In
   // version 2 the kernel kills all of them if it must kill one.
   static absl::StatusOr<MemoryGroup> Create(int64_t limit_bytes = kNoLimit);
 

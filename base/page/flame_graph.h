@@ -16,7 +16,7 @@
 // kFlameGraphScript, which the page contains once, draws the picture; without
 // scripts the page says that it needs one. Text is escaped; equal data give
 // equal bytes. Pure: the text has copies of the graph's texts. Thread-safe.
-// Memory: the text, twice. Time: linear.
+// Memory: the text, twice. Time: linear in the text, and n log n in the nodes.
 
 #ifndef FOOTPRINT_BASE_PAGE_FLAME_GRAPH_H_
 #define FOOTPRINT_BASE_PAGE_FLAME_GRAPH_H_

@@ -39,7 +39,7 @@ struct LineChart {
   bool has_logarithmic_y = false;
   // If set, a logarithmic x axis has ticks at powers of two.
   bool has_bytes_x = false;
-  // If set, a y axis that is not logarithmic begins above zero when at least
+  // If set, a y axis that is not logarithmic begins above zero when more than
   // half of it would otherwise be empty. Its name then says where it begins.
   bool may_leave_zero_out = false;
   std::vector<Line> lines;  // at most 8 have different colours

@@ -7,7 +7,7 @@
 //   chart.series = {"read", "fit"};
 //   chart.bars = {{"10 x 1,000", {1200, 800}}};
 //   page.AddStackedBars(chart);
-//   WriteFile("report.html", page.Html());
+//   absl::Status status = WriteOutputFile("report.html", page.Html());
 //
 // A page needs no network and no font of its own. It contains a script only if
 // it has a flame graph or a timeline. It follows the reader's choice of light

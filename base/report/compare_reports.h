@@ -1,5 +1,5 @@
-// Joins two reports: compares each figure, and the rows that have the same key
-// in both.
+// Joins two reports: compares each figure that is a number of bytes, a count or
+// a time, and the rows that have the same key in both.
 //
 //   const Report changes = CompareReports(before, after);
 //   std::cout << TableText(changes.tables[0]);  // the figures
@@ -9,10 +9,11 @@
 // standard deviations, which the note counts. The largest change comes first. A
 // table that one report lacks was not measured there, and a note says that it
 // is not compared. A figure that is unknown in one report has no change; one
-// that is 0 in both is left out. The warnings of both reports are kept; remarks
-// and facts are not.
+// that is 0 in both is left out. The warnings of both reports are kept; titles,
+// remarks, facts, parts and summaries are not.
 //
-// Pure; thread-safe. Memory: some 300 bytes per key. Time: n log n.
+// Pure; thread-safe. Memory: some 100 bytes per key, and 500 per changed row.
+// Time: n log n.
 
 #ifndef FOOTPRINT_BASE_REPORT_COMPARE_REPORTS_H_
 #define FOOTPRINT_BASE_REPORT_COMPARE_REPORTS_H_

@@ -59,8 +59,9 @@ struct ReportValue {
 };
 
 // Each function makes a value of one unit. A path is a text that keeps its end.
-// No format shortens or breaks a command. A share of a `whole` of 0 is written
-// as "-", and a change from 0 as "new".
+// No format shortens a command; a terminal breaks it into lines that a shell
+// reads as the same words. A share of a `whole` of 0 is written as "-", and a
+// change from 0 as "new".
 ReportValue TextValue(absl::string_view text);
 ReportValue PathValue(absl::string_view path);
 ReportValue CommandValue(absl::string_view command);
@@ -72,7 +73,8 @@ ReportValue ShareValue(int64_t part, int64_t whole);
 ReportValue RateValue(int64_t bytes_per_s);
 
 // Returns the value as people read it, rounded: "12.0 MiB", "+1.50 MiB",
-// "12.5 %", "1.500 s". Text is shortened by ShortenText or ShortenPath.
+// "12.5 %", "1.500 s". Text that is not a command is shortened by ShortenText
+// or ShortenPath.
 std::string WriteValue(const ReportValue& value, size_t most_text_bytes = 400);
 
 // Return the text as one line of printable characters of at most `most_bytes`,

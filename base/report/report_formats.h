@@ -20,7 +20,7 @@
 
 namespace footprint {
 
-// Returns kInvalidArgument, with a list of the formats, for an unknown one.
+// Returns InvalidArgument, with a list of the formats, for an unknown one.
 absl::Status CheckReportWriter(absl::string_view format);
 
 // Returns the report in a format that CheckReportWriter accepts. The options

@@ -2,12 +2,13 @@
 // summary of a job.
 //
 //   absl::Status status =
-//       WriteFile(summary_path, ReportMarkdown(report));
+//       WriteOutputFile(summary_path, ReportMarkdown(report));
 //
 // The title and the summary come first, then the warnings, the figures as a
-// table, then each table of the report with at most 20 rows unless it is a
-// list, folded except the first; remarks and facts are left out. Every text is
-// escaped. Pure; thread-safe. Memory: the text.
+// table, then each table of the report, folded except the first. A table that
+// is not a list has at most 20 rows, and at most 90 bytes of each text. Remarks
+// and facts are left out. Every text is escaped. Pure; thread-safe. Memory: the
+// text.
 
 #ifndef FOOTPRINT_BASE_REPORT_REPORT_MARKDOWN_H_
 #define FOOTPRINT_BASE_REPORT_REPORT_MARKDOWN_H_

@@ -18,7 +18,8 @@
 
 namespace footprint {
 
-// Returns a page with the whole report, but at most 200 rows of each table.
+// Returns a page with the whole report, but at most 200 rows of each table, and
+// at most 90 bytes of each text in a table that is not a list.
 std::string ReportPage(const Report& report);
 
 void AddWarnings(const Report& report, PageContent* page);
@@ -28,9 +29,9 @@ void AddWarnings(const Report& report, PageContent* page);
 // are rows of a table.
 void AddFigures(const Report& report, PageContent* page);
 
-// Adds a heading, a bar if the table is a breakdown, at most `most_rows` rows,
-// with texts before numbers, the number of rows that were left out, and the
-// note.
+// Adds a heading, a bar if the table is a breakdown, the lead, at most
+// `most_rows` rows, with texts before numbers, the number of rows that were
+// left out, and the note.
 void AddTable(const ReportTable& table, size_t most_rows, PageContent* page);
 
 // Adds the remarks and the facts, under a heading.

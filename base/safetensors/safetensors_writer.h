@@ -12,7 +12,8 @@
 // in pieces of any size. SafetensorsIndex::Parse checks the header before a
 // byte is written, so a written file can be read.
 //
-// Movable; thread-compatible; copies the names. Memory: 32 KiB and the header.
+// Movable; thread-compatible; copies the names. Memory: 32 KiB and the names; a
+// few times the header while Create runs, and one padding at a time.
 //
 // InvalidArgument: two tensors have one name, a name is not UTF-8 or begins
 // with kPaddingPrefix, the alignment is wrong, the tensors exceed 2^62 bytes
@@ -47,7 +48,8 @@ struct TensorSpec {
 
 struct SafetensorsWriterOptions {
   // Each tensor and the end of the file are at a multiple of this, which must
-  // be from 1 to 2^20. If it is above 1, tensors whose names begin with
+  // be from 1 to 2^20. (With 3, 5, 6 and 7 they are not: the data begins at a
+  // multiple of 8.) If it is above 1, tensors whose names begin with
   // kPaddingPrefix fill the gaps, since the format allows no gaps. Other
   // programs see them as tensors that their model does not have.
   int64_t alignment_bytes = 1;

@@ -3,8 +3,8 @@
 // views and the order of sums, and reference_product.h has the naive version.
 //
 // This multiplies 40 rows of a matrix of 100 columns by one panel.
-//   MultiplySumBlock<1, kPanelWidth>({weights, 100, 1}, 40, 100, {input},
-//                                    {.bias = bias}, {output, 16});
+//   MultiplySumBlock<1, kPanelWidth>({weights, 100, 1}, 40, 100,
+//                                    PanelView{input}, {bias}, {output, 16});
 //
 // Thread-safe: it keeps nothing and allocates nothing. Outputs must not overlap
 // the matrix or the input. No alignment is needed, but a panel that begins at a

@@ -6,7 +6,7 @@
 //                                      {output, 16, 640}, fused);
 //
 // Thread-safe; allocates nothing and keeps nothing: the caller owns the views'
-// numbers. Testonly.
+// numbers. Only tests may use it.
 
 #ifndef FOOTPRINT_BASE_SIMD_REFERENCE_PRODUCT_H_
 #define FOOTPRINT_BASE_SIMD_REFERENCE_PRODUCT_H_

@@ -3,7 +3,8 @@
 //   const std::string table = BytesOfHex("8000ff");  // three bytes
 //
 // Abseil's function for this differs between the supported releases. A missing
-// digit or another character fails the test.
+// digit or another character fails the test, except a blank or a plus sign in
+// place of one of a byte's digits.
 //
 // Thread-safe where GoogleTest's assertions are. The caller owns the bytes.
 // Memory: a byte per two digits.

@@ -5,7 +5,8 @@
 //   SafetensorsFile::Open(file.path());
 //
 // It is in memory if /dev/shm can be written to, and otherwise in the test's
-// folder. Owns the file, which is deleted with the object. Not thread-safe.
+// folder (TEST_TMPDIR, or /tmp if that is not set). Owns the file, which is
+// deleted with the object. Not thread-safe.
 // Memory: the bytes written, outside the process's own memory. Ends the process
 // if the system refuses, since nothing can then be tested.
 

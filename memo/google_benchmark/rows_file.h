@@ -31,8 +31,8 @@ bool IsRowsFormat(absl::string_view format);
 
 class RowsFile {
  public:
-  // Opens the file. Returns NotFound if that fails. With an empty path there is
-  // no file.
+  // Opens the file. Returns NotFound if that fails, for whatever reason. With
+  // an empty path there is no file. IsRowsFormat must accept the format.
   absl::Status Open(const std::string& path, const std::string& format);
 
   // Returns null if there is no file.

@@ -25,12 +25,14 @@ struct ExactSearchResult {
   // True if the search finished; it stops early if it is too large.
   bool is_complete = false;
   // The order of cells and the values that are kept after each; absent if no
-  // schedule is better than `known`.
+  // schedule is better than `known`, or if the search did not finish.
   absl::optional<Schedule> better;
 };
 
 // Searches for a lower load cost than that of `known`. If cells may be
-// reordered, also searches for a lower peak at equal cost.
+// reordered, also searches for a lower peak at equal cost. Above 64 cells, 16
+// if they may be reordered, or 64 values it does not search, and the result is
+// not complete.
 ExactSearchResult SearchExactly(const ScheduleRequest& request,
                                 int64_t budget_bytes, const Schedule& known);
 

@@ -16,8 +16,8 @@
 // gives the fewest loads. The same argument holds for any subset of the axes.
 //
 // Both bounds include every value's first load. Pure functions. Thread-safe.
-// Memory: some words per use. Time: n log n in the uses, times kMostLayers at
-// most.
+// Memory: some words per use. Time: n log n in the uses, for each of at most 16
+// layers or 11 subsets of axes.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_LOAD_BOUND_H_
 #define FOOTPRINT_MEMO_SCHEDULE_LOAD_BOUND_H_
@@ -36,7 +36,7 @@ int64_t CompulsoryCost(const ScheduleRequest& request);
 int64_t LeastCostInOrder(const ScheduleRequest& request, int64_t budget_bytes);
 
 // Returns a lower bound for the load cost of every schedule of the cells, in
-// any order.
+// any order. The same must hold for the cells.
 int64_t LeastCostInAnyOrder(const ScheduleRequest& request,
                             int64_t budget_bytes);
 

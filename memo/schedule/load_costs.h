@@ -23,7 +23,8 @@ namespace footprint::memo_internal {
 // time is known, since a time and a cost of 1 cannot be added. Values are
 // grouped: times below one and a half of the shortest in a group get the
 // group's mean. Times below a tenth of a millisecond count as a tenth of a
-// millisecond.
+// millisecond, and those above a day as a day. There must be one time per
+// value.
 bool SetLoadCosts(const std::vector<int64_t>& load_nanoseconds,
                   std::vector<PlannedValue>* values);
 

@@ -65,7 +65,8 @@ absl::StatusOr<std::map<std::string, LoadedSize>> ReadRememberedSizes(
 absl::Status RememberSizes(const std::map<std::string, LoadedSize>& sizes,
                            const std::string& path);
 
-// Writes a trace with the schema version. Replaces an old file in one step.
+// Writes a trace with the schema version. Replaces an old file in one step, and
+// does not wait until the bytes reach the disk.
 // Returns the errors of WriteSealedProto (//base/files:sealed_proto_file).
 absl::Status WriteMemoTraceFile(const MemoTrace& trace,
                                 const std::string& path);

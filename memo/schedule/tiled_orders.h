@@ -6,11 +6,11 @@
 //       [&](const std::vector<int>& order) { orders.push_back(order); });
 //
 // Every axis is cut into blocks. A tile is a combination of blocks that fit the
-// budget together, so a tile loads nothing while it runs. From tile to tile one
-// axis changes its block, the innermost one fastest, and each axis alternates
-// between forward and backward. The loads of such an order follow from the cuts
-// and from the nesting of the axes, so many tilings are compared before one is
-// tried.
+// budget together, so a tile loads nothing while it runs; if no cut of an axis
+// fits, its blocks are single values. From tile to tile one axis changes its
+// block, the innermost one fastest, and each axis alternates between forward
+// and backward. The loads of such an order follow from the cuts and from the
+// nesting of the axes, so many tilings are compared before one is tried.
 //
 // Thread-safe, since it keeps no state. Memory: some words per use. Time: n log
 // n in the cells for each order, and some thousand tilings that are compared.

@@ -2,11 +2,11 @@
 // cell, the planned and the measured peak, and every load and eviction.
 //
 //   absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile("trace.binpb");
-//   if (trace.ok()) WriteFile("trace.html", TracePage(*trace));
+//   if (trace.ok()) status = WriteOutputFile("trace.html", TracePage(*trace));
 //
 // The page needs no network (//base/page). Pure: the page copies the trace's
-// texts. Thread-safe. Memory: the page. Time: quadratic in the number of values
-// that are alive together.
+// texts. Thread-safe. Memory: the page. Time: at most quadratic in the number
+// of loads.
 
 #ifndef FOOTPRINT_MEMO_TRACE_TRACE_PAGE_H_
 #define FOOTPRINT_MEMO_TRACE_TRACE_PAGE_H_

@@ -29,7 +29,8 @@ std::string TraceJson(const MemoTrace& trace);
 
 // Writes text if the path ends in ".txt", JSON if it ends in ".json", and
 // otherwise the file that ReadMemoTraceFile reads. Replaces an old file in one
-// step. Returns the errors of WriteOutputFile (//base/files:whole_file).
+// step. Returns the errors of WriteOutputFile (//base/files:whole_file) and of
+// WriteMemoTraceFile.
 absl::Status WriteTrace(const MemoTrace& trace, const std::string& path);
 
 }  // namespace footprint

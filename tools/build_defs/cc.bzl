@@ -39,7 +39,8 @@ def with_library_prelude(srcs, deps, copts):
 
     Args:
       srcs: of a C++ rule.
-      deps: of the rule; without Abseil or a proto among them, it is left as it is.
+      deps: of the rule; without a proto or more of Abseil than absl/base among them,
+        it is left as it is.
       copts: of the rule; with options of its own, clang would not take what is
         parsed without them, so it is left as it is.
 
@@ -103,7 +104,8 @@ def footprint_cc_test(name, deps = [], copts = [], **kwargs):
     Args:
       name: name of the target.
       deps: what is tested; GoogleTest and its main are added.
-      copts: as of cc_test.
+      copts: as of cc_test; with options of its own, the test begins without the
+        prelude.
       **kwargs: passed to cc_test.
     """
     deps = deps + ["@googletest//:gtest", "@googletest//:gtest_main"]

@@ -1,11 +1,11 @@
-"""clang as the compiler of what is built without optimisation, in Debian 12's Bazel.
+"""clang as the compiler of the mode fastbuild, in Debian 12's Bazel.
 
     load("//tools/build_defs:clang_toolchain.bzl", "clang_toolchain_repository")
     clang_toolchain_repository(name = "clang_toolchain")
 
-and `--crosstool_top=@clang_toolchain//by_mode:toolchain`. What is optimised, so all
-that is measured or released, is compiled by the machine's own compiler as before, as
-are the programs that run while it builds. Why: docs/decisions/0070.
+and `--crosstool_top=@clang_toolchain//by_mode:toolchain`. The machine's own compiler
+compiles the other modes as before, so all that is measured or released, and the
+programs that run while it builds. Why: docs/decisions/0070.
 """
 
 load("@bazel_tools//tools/cpp:lib_cc_configure.bzl", "get_cpu_value")

@@ -5,10 +5,10 @@
 //   footprint_cc_library(name = "shape", srcs = ["shape.cc"], ...)
 //
 // In this repository's builds without optimization, a library or a program that
-// depends on Abseil begins with it. Each must still include what it uses, since
-// other builds do not have it. The header declares nothing itself, so it owns
-// nothing and has no state. Memory: the compiler maps a precompiled file of 30
-// MB.
+// depends on a proto, or on more of Abseil than absl/base, begins with it
+// unless it has copts. Each must still include what it uses, since other builds
+// do not have it. The header declares nothing itself, so it owns nothing and
+// has no state. Memory: the compiler maps a precompiled file of 30 MB.
 
 #ifndef FOOTPRINT_TOOLS_BUILD_DEFS_LIBRARY_PRELUDE_H_
 #define FOOTPRINT_TOOLS_BUILD_DEFS_LIBRARY_PRELUDE_H_

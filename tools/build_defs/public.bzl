@@ -11,7 +11,7 @@ def public_aliases(name, targets):
     A file NAME_needs lists what all of them are made of, other modules' targets too.
 
     Args:
-      name: of the list; targets' names begin with it.
+      name: of the list; NAME_needs is the target of that file.
       targets: labels; each keeps its name, so //memo/schedule:memo_trace_file is
         //memo:memo_trace_file here.
     """
