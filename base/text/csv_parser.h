@@ -48,7 +48,7 @@ class CsvParser {
   // error.
   bool Next();
 
-  // Returns OK if there was no error so far. An error is kInvalidArgument, or
+  // Returns OK if there was no error so far. An error is InvalidArgument, or
   // has the code with which NextBytes failed; the message has its position.
   const absl::Status& status() const { return status_; }
 

@@ -31,7 +31,8 @@
 
 namespace footprint::memo_internal {
 
-// One instance of a product, or neighbouring instances of other benchmarks.
+// The instances of one name of a product, or neighbouring instances of other
+// benchmarks.
 struct Stretch {
   std::vector<std::string> instance_names;
   ProductCell* cell = nullptr;

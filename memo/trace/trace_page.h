@@ -2,7 +2,8 @@
 // cell, the planned and the measured peak, and every load and eviction.
 //
 //   absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile("trace.binpb");
-//   if (trace.ok()) status = WriteOutputFile("trace.html", TracePage(*trace));
+//   if (!trace.ok()) return trace.status();
+//   absl::Status status = WriteOutputFile("trace.html", TracePage(*trace));
 //
 // The page needs no network (//base/page). Pure: the page copies the trace's
 // texts. Thread-safe. Memory: the page. Time: at most quadratic in the number
