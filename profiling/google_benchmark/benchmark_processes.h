@@ -4,7 +4,8 @@
 //
 //   std::vector<std::string> names = ListBenchmarks(&complaints);
 //   for (const BenchmarkGroup& group : GroupBenchmarks(names, sharing)) {
-//     MeasureGroup(CommandLine(), group, "profile.part", &profile, &failures);
+//     absl::StatusOr<bool> is_right = MeasureGroup(
+//         CommandLine(), group, "profile.part", &profile, &failures);
 //   }
 //
 // Each process begins like this one: in the folder in which it was started,
@@ -44,7 +45,8 @@ struct BenchmarkGroup {
 };
 
 // Returns the instances that the command line selects, in Google Benchmark's
-// order, and its complaint if there are none. Call it after
+// order, and stores its complaint if there are none. Returns none, with a
+// complaint, if this release lists them in an unknown form. Call it after
 // benchmark::Initialize. It leaves Google Benchmark switched to listing.
 std::vector<std::string> ListBenchmarks(std::string* complaints);
 
@@ -81,7 +83,8 @@ std::vector<std::string> CommandLineOfGroup(
 // caller's own file, which the caller removes. Returns false if the process
 // found its command line or link wrong (exit status 2 before a benchmark
 // began), as the other processes would, too. Returns kInternal if
-// `profile_path` cannot be written or no process could be started.
+// `profile_path` cannot be written, or no process could be started or waited
+// for.
 absl::StatusOr<bool> MeasureGroup(const std::vector<std::string>& command_line,
                                   const BenchmarkGroup& group,
                                   const std::string& profile_path,

@@ -7,17 +7,18 @@
 //   }
 //
 // Most programs link `//profiling:benchmark_main` instead of writing this main.
-// With --memory_profile_out=FILE each benchmark runs once, in a process of its
-// own (benchmark_processes.h), for one iteration or as many as it sets with
-// Iterations(n), but never for a count that depends on time, whatever MinTime()
-// says. With Repetitions(n), and after a warm-up, the first run counts, and
-// "teardown" reaches to the loop of the second. The figures are those of the
-// loop. The phases are "setup" before the loop, "loop", and "teardown" after
-// it. A benchmark that fails, in any repetition, crashes or exits is named in
-// the profile beside the others' figures; so is one whose name is not UTF-8 or
-// is also another's. Without the flag the program is an ordinary benchmark
-// program that also shows memory. If standard error is not a terminal, its last
-// line there says how many benchmarks ran (benchmark_count.h).
+// With --memory_profile_out=FILE or --memory_samples_out=FILE each benchmark
+// runs once, in a process of its own (benchmark_processes.h), for one iteration
+// or as many as it sets with Iterations(n), but never for a count that depends
+// on time, whatever MinTime() says. With Repetitions(n), and after a warm-up,
+// the first run counts, and "teardown" reaches to the loop of the second. The
+// figures are those of the loop. The phases are "setup" before the loop,
+// "loop", and "teardown" after it. A benchmark that fails, in any repetition,
+// crashes or exits is named in the profile beside the others' figures; so is
+// one whose name is not UTF-8 or is also another's. Without the flags the
+// program is an ordinary benchmark program that also shows memory. If standard
+// error is not a terminal, its last line there says how many benchmarks ran
+// (benchmark_count.h).
 //
 // With --memory_one_process all benchmarks run in this process, one after the
 // other, and each finds what the one before left. Use it for a debugger, and
@@ -65,12 +66,14 @@ size_t RunWithGoogleBenchmark(benchmark::BenchmarkReporter* reporter);
 
 // Does all that main does. Returns the exit status: 0; 1 if no benchmark was
 // selected; 2 if the command line or the link is wrong. With
-// --memory_profile_out or --memory_samples_out, also 1 if a benchmark failed or
-// a file could not be written. Messages go to standard error.
+// --memory_profile_out or --memory_samples_out, also 1 if a benchmark failed, a
+// file could not be written, or a process could not be started. Messages go to
+// standard error.
 //
 // With one of these flags, `run` and `notes` are called in the process of each
 // benchmark. The first process then only calls `sharing` and passes on the
-// command line as the system keeps it.
+// command line as the system keeps it. With --memory_one_process, this process
+// calls `run` and `notes`, and `sharing` is not called.
 int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run,
                       const NoteSource& notes = nullptr,
                       const ProcessSharing& sharing = nullptr);

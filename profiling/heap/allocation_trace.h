@@ -10,7 +10,8 @@
 //   // bytes.peak_live_net_bytes == truth.peak_usable_bytes
 //
 // This is for tests. The runner's destructor frees the blocks that a trace
-// leaves live.
+// leaves live. The process aborts if an allocation fails or no thread can be
+// created.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_ALLOCATION_TRACE_H_
 #define FOOTPRINT_PROFILING_HEAP_ALLOCATION_TRACE_H_
@@ -38,7 +39,8 @@ enum class TraceCall {
   kNewNothrow,
   kNewAligned,
   kMallocx,
-  kRealloc,  // Allocates if the slot is empty.
+  // This and the next three allocate if the slot is empty.
+  kRealloc,
   kReallocArray,
   kRallocx,
   kXallocx,
@@ -81,8 +83,8 @@ class TraceRunner {
   TraceRunner(const TraceRunner&) = delete;
   TraceRunner& operator=(const TraceRunner&) = delete;
 
-  // Runs the trace. Call it once. It allocates nothing besides the trace's
-  // blocks.
+  // Runs the trace. Call it exactly once: without it, the destructor waits for
+  // ever. It allocates nothing besides the trace's blocks.
   TruePeak Run();
 
  private:

@@ -3,8 +3,9 @@
 //
 //   published->peak_time_ns.store(CoarseTimeNs());
 //
-// Returns nanoseconds of CLOCK_MONOTONIC as of the kernel's last tick, 1 to 10
-// ms ago. Thread-safe; works inside malloc and in signal handlers.
+// Returns nanoseconds of CLOCK_MONOTONIC as of the kernel's last tick. Ticks
+// are 1 to 10 ms apart, depending on the kernel. Thread-safe; works inside
+// malloc and in signal handlers.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_COARSE_TIME_H_
 #define FOOTPRINT_PROFILING_HEAP_COARSE_TIME_H_

@@ -21,11 +21,11 @@ struct HeapPhaseBytes {
   int64_t member = 0;
   FOOTPRINT_HEAP_METRICS(FOOTPRINT_MEMBER)
 #undef FOOTPRINT_MEMBER
-  // Threads that allocated or freed.
+  // Threads that allocated, freed or mapped.
   int active_thread_count = 0;
-  // True if two threads allocated or freed, and no creation or join of a thread
-  // orders them. Then peaks of the process depend on how they took turns;
-  // sum_thread_peak_net_bytes is a bound for every order.
+  // True if two threads allocated, freed or mapped, and no creation or join of
+  // a thread orders them. Then peaks of the process depend on how they took
+  // turns; sum_thread_peak_net_bytes is a bound for every order.
   bool threads_may_overlap = false;
 };
 

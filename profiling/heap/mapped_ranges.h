@@ -5,9 +5,11 @@
 //   ranges.Add(0x1000, 0x3000);     // 0x3000: all of it is new
 //   ranges.Remove(0x2000, 0x1000);  // 0x1000: what was in the set
 //
-// Thread-compatible. It works inside mmap, so it keeps its array in pages that
-// it takes from the kernel, owns and never returns. Memory: 16 bytes a range.
-// Time: a logarithmic search and a linear insertion.
+// Thread-compatible. It works inside mmap, so it keeps its array in pages from
+// the kernel. It has no destructor: only when the array grows are the old pages
+// returned. The process aborts if the kernel has no memory. Memory: 16 to 32
+// bytes a range, and at least 4 KiB. Time: a logarithmic search, and a linear
+// move of the array for each range that is inserted or removed.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_MAPPED_RANGES_H_
 #define FOOTPRINT_PROFILING_HEAP_MAPPED_RANGES_H_

@@ -9,9 +9,9 @@
 //
 // Each thread has its own counters and a threshold for its live bytes.
 // Invariant: the sum of all thresholds, plus the bytes that ended threads left
-// live, is at most the highest peak so far. While no thread is above its
-// threshold, there is no new peak. A thread that passes its threshold takes the
-// lock and sums.
+// live, is at most the peak since the last phase event. While no thread is
+// above its threshold, there is no new peak. A thread that passes its threshold
+// takes the lock and sums.
 //
 // Only allocations raise the live bytes. So a thread computes how much it may
 // allocate before it can reach its threshold, and checks again when that is
@@ -27,8 +27,8 @@
 //
 // Each thread owns its counters, which lie in its thread-local storage, so
 // pointers to them are valid until the thread ends. Thread-safety: as
-// annotated; nearly everything needs ProcessLock. Only the thread itself writes
-// the first part of its ThreadCounters.
+// annotated; nearly everything needs ProcessLock. Only the thread itself adds
+// to the first part of its ThreadCounters; others may take back its grants.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_PROCESS_COUNTERS_H_
 #define FOOTPRINT_PROFILING_HEAP_PROCESS_COUNTERS_H_
@@ -151,10 +151,11 @@ using FreeFunction = void (*)(void* block);
 extern "C" __attribute__((weak)) void footprint_first_free(void* block);
 
 // One thread's counters, in the thread's own storage. The thread writes the
-// members up to `state`. Whoever holds the process's lock may write those after
-// it. They lie on cache lines of their own from peak_absolute_bytes on, so that
-// a sum does not take away the cache lines that the thread writes in each call.
-// allocation_entry_points.cc depends on the offsets of the first members.
+// members up to `state`; whoever holds the process's lock may also set
+// budget_bytes and check_at_bytes to zero, and may write the members after
+// `state`. They lie on cache lines of their own from peak_absolute_bytes on, so
+// that a sum does not take away the cache lines that the thread writes in each
+// call. allocation_entry_points.cc depends on the offsets of the first members.
 struct alignas(64) ThreadCounters {
   enum class State : int { kNew, kRegistered, kEnded };
 
@@ -285,7 +286,8 @@ int64_t SumLiveBytes(const ThreadCounters* counters, int64_t level_bytes)
 void RaisePeak(int64_t sum_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
 // Raises the peak for the calling thread if it is the only one; takes no lock.
-// Returns false, and raises nothing, if it is not.
+// Returns false if it is not, or if another thread began meanwhile; then the
+// caller must check under the lock.
 bool RaisePeakOfOnlyThread(ThreadCounters* counters);
 
 // Gives every thread an equal share of the room below the peak, after

@@ -17,8 +17,8 @@
 namespace footprint::profiling_internal {
 
 struct PublishedHeap {
-  // The peak of live usable bytes, including what was live when the publishing
-  // began.
+  // The peak of live usable bytes since the process's phase began
+  // (heap_accounting.h), which may be before the publishing did.
   std::atomic<int64_t> peak_live_bytes;
   // The time of the peak by CLOCK_MONOTONIC, with the resolution of
   // coarse_time.h.
@@ -38,7 +38,8 @@ struct PublishedHeap {
   std::atomic<uint64_t> recent_peak_count;
   std::atomic<uint64_t> recent_peak_restart_count;
 
-  // Stores the mapped bytes. Two threads must not call it at once.
+  // Stores the mapped bytes and raises their peak to them. Two threads must not
+  // call it at once.
   void RaiseMapped(int64_t bytes) {
     mapped_bytes.store(bytes, std::memory_order_relaxed);
     if (bytes > peak_mapped_bytes.load(std::memory_order_relaxed)) {
@@ -48,8 +49,8 @@ struct PublishedHeap {
 };
 
 // Makes the counters keep `published` up to date from now on; null stops that.
-// Thread-safe. `published` must live until the process ends or another is
-// published.
+// Thread-safe. `published` must live until the process ends, or until
+// PublishHeap is called with another one or null.
 void PublishHeap(PublishedHeap* published);
 
 // Begins the recent peak anew, with the bytes that are live now. A caller that

@@ -13,7 +13,8 @@
 // may be called from any thread. Remove a block before it is freed and add it
 // after it was allocated, so that no other thread can hold the same address
 // meanwhile. Memory: 32 to 64 bytes for each block of the highest number live
-// at once, from the kernel and not from the heap.
+// at once, and at least 16 KiB in each of 64 parts, from the kernel and not
+// from the heap. The process aborts if the kernel has no memory.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_REQUESTED_BYTES_H_
 #define FOOTPRINT_PROFILING_HEAP_REQUESTED_BYTES_H_
@@ -35,7 +36,7 @@ void ReplaceRequestedBlock(size_t old_bytes, const void* block,
                            size_t size_bytes, bool in_place);
 
 // Removes a block from the table but still counts its bytes, as a realloc
-// needs. Returns the block's size.
+// needs. Returns the block's size; 0 if it is unknown.
 size_t DetachRequestedBlock(const void* block);
 
 // Stops counting the bytes of a detached block.

@@ -8,9 +8,9 @@
 //     ScheduleNextSample(&counters);
 //   }
 //
-// The points are the same in each run of a program that allocates the same.
-// Thread-safe: each thread passes its own counters, which hold all of its
-// state. Allocates nothing.
+// The points are the same in each run of a program whose threads begin in the
+// same order and allocate the same. Thread-safe: each thread passes its own
+// counters, which hold all of its state. Allocates nothing.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_SAMPLE_SCHEDULE_H_
 #define FOOTPRINT_PROFILING_HEAP_SAMPLE_SCHEDULE_H_

@@ -1,9 +1,11 @@
 // Records the order of threads by their creations and joins, for
 // thread_entry_points.cc. See thread_tree.h.
 //
-// The process's table owns the records. A caller that got one from a Begin
-// function must call the End function. Memory: the records', from the kernel
-// (thread_records.h). Thread-safety: any thread may call these functions.
+// The process's table owns the records. A caller that got one from BeginThread
+// must call EndCreation. EndJoin must follow BeginJoin even if that returned
+// null, because it also counts the threads. Memory: the records', from the
+// kernel (thread_records.h). Thread-safety: any thread may call these
+// functions.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_THREAD_CREATION_H_
 #define FOOTPRINT_PROFILING_HEAP_THREAD_CREATION_H_

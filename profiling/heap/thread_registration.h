@@ -28,7 +28,8 @@ __attribute__((weak)) ThreadHeapCounters FindCountersOfEntryPoints();
 // registered. Returns false if the thread has no counters yet.
 bool FindAllocatorsCounters();
 
-// Registers the calling thread. Does nothing if it is registered or has ended.
+// Registers the calling thread. Does nothing if it is registered or has ended,
+// or if the allocator has no counters for it yet.
 void RegisterThread();
 
 // Counts a call by a destructor of a thread that has ended. The change since

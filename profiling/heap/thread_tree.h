@@ -31,7 +31,7 @@
 // join of a child that calls too, or if it creates and joins two such children
 // whose lives intersect.
 //
-// Not thread-safe. Memory: 1.5 KiB a thread, which the caller owns. Time:
+// Not thread-safe. Memory: 1.4 KiB a thread, which the caller owns. Time:
 // linear in the children that a thread has not joined, times the open phases.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_THREAD_TREE_H_

@@ -29,11 +29,11 @@ struct FailureTextOptions {
   int process_id = 0;
 };
 
-// Returns the last kFailureTextBytes of `text`, from the beginning of a line if
-// there is one. It removes `folders` and the load average that Google Benchmark
-// prints. It replaces the process ID, addresses ("0x7ffd..." by "0xADDRESS")
-// and times (ISO 8601, by "TIME"). Every byte that is not printable ASCII, tab
-// or newline becomes '?'.
+// Returns at most the last kFailureTextBytes of `text`, from the beginning of a
+// line if there is one. It removes `folders` and the load average that Google
+// Benchmark prints. It replaces the process ID, addresses ("0x7ffd..." by
+// "0xADDRESS") and times (ISO 8601, by "TIME"). Every byte that is not
+// printable ASCII, tab or newline becomes '?'.
 std::string StableFailureText(std::string text,
                               const FailureTextOptions& options);
 

@@ -18,9 +18,9 @@
 //
 // `process` must live as long as the call, whose thread calls `look`; the
 // result owns its texts. Not thread-safe, and only for a process without other
-// children: it becomes a subreaper, sets SIGCHLD to its default, and waits for
-// all of its children. Memory: 32 KiB, and a pointer for each argument and
-// variable. Time: the program's, and about a millisecond.
+// children: it becomes a subreaper, sets SIGCHLD to its default, kills all of
+// its children and waits for them. Memory: 32 KiB, and a pointer for each
+// argument and variable. Time: the program's, and about a millisecond.
 
 #ifndef FOOTPRINT_PROFILING_MEASURING_FRESH_PROCESS_H_
 #define FOOTPRINT_PROFILING_MEASURING_FRESH_PROCESS_H_
@@ -53,7 +53,7 @@ struct FreshProcess {
   // If set, addresses differ from run to run; if not, they are the same.
   bool is_address_space_randomized = true;
   // If not null, this function is called about every millisecond while the
-  // program runs.
+  // program runs, and while its descendants may still run.
   std::function<void()> look;
   // The descriptor of the control group (base/machine/memory_group.h) that the
   // program starts in. If negative, it starts in this process's group.
@@ -83,9 +83,11 @@ struct ProcessEnd {
   bool is_layout_as_asked = true;
 };
 
-// Runs the program. Returns kCancelled if `is_cancelled` became non-zero, and
-// kInternal if the system has no process or pipe left, or a descendant survives
-// SIGKILL. A program that fails is not an error here.
+// Runs the program. Returns kCancelled if `is_cancelled` became non-zero while
+// the program ran, and kInternal if the system has no process or pipe left, or
+// a descendant survives SIGKILL. If `is_cancelled` becomes non-zero while only
+// descendants run, they are killed and listed at once, and the result is OK. A
+// program that fails is not an error here.
 absl::StatusOr<ProcessEnd> RunFreshProcess(const FreshProcess& process);
 
 }  // namespace footprint

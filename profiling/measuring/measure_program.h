@@ -56,7 +56,8 @@ inline constexpr const char* kSteadyEnvironment[] = {
     "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1",    "MKL_NUM_THREADS=1",
 };
 
-// Returns kInvalidArgument for the same reasons as MeasureProgram.
+// Returns kInvalidArgument for the same reasons as MeasureProgram, as far as
+// they do not depend on files.
 absl::Status CheckMeasurement(const ProgramMeasurement& measurement,
                               int minimum_process_count);
 
@@ -68,10 +69,12 @@ absl::Status CheckMeasurement(const ProgramMeasurement& measurement,
 // result has the failure and the benchmarks that failed in no process.
 //
 // Returns kInvalidArgument for a process count below kMinimumProcessCount, a
-// time limit below 1, a label without a target, or a data name that is
-// absolute, leaves the folder, or is given twice; kNotFound if a data file does
-// not exist; kCancelled; and kInternal if the system has no room for a folder
-// or process.
+// time limit below 1, a label without a colon and a target, a data name that is
+// empty, absolute, leaves the folder, is given twice or is that of a file which
+// the runner makes, and a file that cannot be linked or copied; kNotFound if a
+// data file does not exist; kCancelled if `is_cancelled` became non-zero; and
+// kInternal if the system has no room for a folder or process, or a descendant
+// survives SIGKILL.
 absl::StatusOr<MemoryMeasurement> MeasureProgram(
     const ProgramMeasurement& measurement);
 

@@ -52,7 +52,8 @@
 namespace footprint {
 
 // Returns the profile, or one with `failure` set if a run did not end well.
-// Errors are those of MeasureProgram. `measurement.memprof` is not used.
+// Errors are those of MeasureProgram, except that a process count of 1 is
+// enough. `measurement.memprof` is not used.
 absl::StatusOr<MemoryMeasurement> MeasureWholeProcess(
     const ProgramMeasurement& measurement, const std::string& name);
 

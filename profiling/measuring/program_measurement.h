@@ -1,4 +1,4 @@
-// Says what to measure, and how to run the program.
+// A ProgramMeasurement says what to measure, and how to run the program.
 //
 //   ProgramMeasurement measurement;
 //   measurement.label = "//memo:get_benchmark";

@@ -42,8 +42,8 @@ absl::Status PrepareProgram(const ProgramMeasurement& measurement,
 ProgramSetting DescribeSetting(const ProgramMeasurement& measurement,
                                const std::string& folder);
 
-// Adds variables ("NAME=value") to `environment`, and replaces those that it
-// already has.
+// Adds variables to `environment`, and replaces those that it already has. Each
+// must be "NAME=value": a text without "=" removes all others.
 void AddVariables(const std::vector<std::string>& variables,
                   std::vector<std::string>* environment);
 

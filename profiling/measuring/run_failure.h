@@ -23,8 +23,9 @@ namespace footprint {
 bool EndedWell(const ProcessEnd& end, int time_limit_seconds,
                ProducerFailure* failure);
 
-// Stores the end of the program's standard error, and makes all texts the same
-// for the same failure: without process IDs and the paths of `folders`.
+// Stores the end of the program's standard error, unless `failure` has one, and
+// makes both texts the same for the same failure: without process IDs and the
+// paths of `folders`.
 void MakeStable(const std::vector<std::string>& folders, const ProcessEnd& end,
                 ProducerFailure* failure);
 

@@ -5,8 +5,8 @@
 //       footprint::TakeMemoryOutputFlags(&argc, argv);
 //   // --memory_profile_out=x is gone from argv; outputs->profile_path == "x"
 //
-// Copies what it needs of argv. Thread-compatible. Memory: two paths, and one
-// serialized profile while writing.
+// Copies what it needs of argv. Thread-compatible. Memory: two paths; while
+// writing, also the profile, its samples, and one of them serialized.
 
 #ifndef FOOTPRINT_PROFILING_RECORDING_MEMORY_OUTPUT_FLAGS_H_
 #define FOOTPRINT_PROFILING_RECORDING_MEMORY_OUTPUT_FLAGS_H_
@@ -25,8 +25,9 @@ struct MemoryOutputs {
 };
 
 // Removes --memory_profile_out=FILE and --memory_samples_out=FILE (or as two
-// words) from the command line, wherever they are before "--". Returns
-// kInvalidArgument if one of them names no file, or both name the same.
+// words) from the command line, wherever they are before "--", even if it
+// returns an error. Returns kInvalidArgument if one of them names no file, or
+// both name the same.
 absl::StatusOr<MemoryOutputs> TakeMemoryOutputFlags(int* argc, char** argv);
 
 // The text of --help for the two flags.

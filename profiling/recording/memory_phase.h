@@ -6,7 +6,8 @@
 //     model->Fit();
 //   }
 //
-// In a program that memprof measures, a phase is a stage (footprint_stage.h).
+// In a program that memprof measures, a phase is a stage (footprint_stage.h),
+// and `Around` has no effect.
 //
 // Phases nest. A phase that is entered again inside the same phase is the same
 // phase: its peak is the highest of its peaks, and its volume their sum. Phases
@@ -14,11 +15,12 @@
 // (benchmark_main, program_profile) or memprof measures the program.
 //
 // Thread-safety: any thread may enter phases; nesting is tracked for each
-// thread separately. The bytes are those of the whole process. Memory: none on
-// the heap, so a phase does not measure itself. Time: microseconds at the begin
-// and at the end. At most 256 different phases are recorded; later ones are
-// left out, and `UnrecordedPhaseCount()` counts them. While a profile is being
-// made, at most 32 may be open at once; one more ends the process.
+// thread separately, and a phase must end on the thread that began it. The
+// bytes are those of the whole process. Memory: none on the heap, so a phase
+// does not measure itself. Time: microseconds at the begin and at the end. At
+// most 256 different phases are recorded. Visits of later ones are left out,
+// and `UnrecordedPhaseCount()` counts them. While a profile is being made, at
+// most 32 may be open at once; one more ends the process.
 
 #ifndef FOOTPRINT_PROFILING_RECORDING_MEMORY_PHASE_H_
 #define FOOTPRINT_PROFILING_RECORDING_MEMORY_PHASE_H_
@@ -48,7 +50,7 @@ class MemoryPhase {
   MemoryPhase& operator=(const MemoryPhase&) = delete;
 
   // Ends the phase before the object is destroyed; a second call does nothing.
-  // Phases must end in the reverse order of their beginning.
+  // The phases of a thread must end in the reverse order of their beginning.
   void End();
 
  private:

@@ -32,12 +32,13 @@ void AddProcessMetrics(Metrics* metrics);
 
 // Appends one phase for each of `RecordedMemoryPhases()`. Outermost phases get
 // `parent`, or -1. A phase inside another is named after both, "fit/epoch", so
-// names are unique.
+// names are unique unless a program puts a slash into one.
 void AddRecordedPhases(int parent, Phases* phases);
 
 // Adds which phases held the bytes at the highest absolute peak among
 // `memory`'s outermost phases: what each earlier phase left, and what the phase
-// of the peak added.
+// of the peak added. The largest comes first. A phase that left nothing, or
+// whose figure is unknown, is left out.
 void AttributePeakToPhases(BenchmarkMemory* memory);
 
 }  // namespace footprint

@@ -42,7 +42,7 @@ namespace footprint {
 class ProgramProfile {
  public:
   // Removes --memory_profile_out= and --memory_samples_out= from `argv`;
-  // `Write` reports a flag that names no file.
+  // `Write` reports flags that name no file or the same file.
   ProgramProfile(int* argc, char** argv);
   ProgramProfile(const ProgramProfile&) = delete;
   ProgramProfile& operator=(const ProgramProfile&) = delete;
@@ -62,10 +62,11 @@ class ProgramProfile {
   bool IsWanted() const;
 
   // Ends the measurement and writes the requested files. Call it once. Does
-  // nothing if no file is wanted. Returns kInvalidArgument if a flag named no
-  // file; kFailedPrecondition if the program's allocations are not counted, a
-  // phase is still open, or there were more than 256 phases; otherwise the
-  // errors of memory_profile_file.h.
+  // nothing if no file is wanted, and writes nothing in a forked child. Returns
+  // kInvalidArgument if a flag named no file or both named the same;
+  // kFailedPrecondition if the program's allocations are not counted, a phase
+  // is still open, or there were more than 256 phases; otherwise the errors of
+  // memory_profile_file.h.
   absl::Status Write();
 
  private:

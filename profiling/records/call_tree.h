@@ -7,8 +7,8 @@
 //
 // Plain values, which outlive the reader. Thread-safe. Memory: in proportion to
 // the file's entries, not to its size, since it is sparse. Errors: those of
-// RecordFileReader, and kInvalidArgument for indices out of range, so that
-// users need not check them.
+// RecordFileReader, and kInvalidArgument for a parent or module out of range,
+// so that users need not check these. They must check `python_code`.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_CALL_TREE_H_
 #define FOOTPRINT_PROFILING_RECORDS_CALL_TREE_H_

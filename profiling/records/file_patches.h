@@ -8,8 +8,8 @@
 //
 // Each patch in an input has one byte for the part, two for the offset (low
 // byte first), one for the count, and that many bytes. A patch that is cut
-// short at the end counts with the bytes it has. tools/fuzz/make_corpora.py
-// writes such inputs.
+// short at the end counts with the bytes it has, and is ignored if it has none.
+// tools/fuzz/make_corpora.py writes such inputs.
 //
 // Patches refer to the input. Thread-safe. Memory: 24 bytes a patch.
 

@@ -6,9 +6,9 @@
 //   growth->sites[i].floor_bytes.back();  // the last window of sites.sites[i]
 //
 // The process may still run and write. Plain values: the file is closed again.
-// Thread-safe. Memory: 400 bytes a site. Errors: those of FileError, kDataLoss
-// for a file that is cut short, and kInvalidArgument for a file of another
-// version or a damaged one.
+// Thread-safe. Memory: at most 440 bytes a site, and 208 more while it reads.
+// Errors: those of FileError, kDataLoss for a file that is cut short, and
+// kInvalidArgument for a file of another version or a damaged one.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_GROWTH_PROFILE_H_
 #define FOOTPRINT_PROFILING_RECORDS_GROWTH_PROFILE_H_

@@ -7,10 +7,10 @@
 // Processes may still run and write; then the figures are those of the moment.
 //
 // Plain values: the files are closed again and may be deleted. Thread-safe.
-// Memory: 4 KiB a process. Errors: those of FileError for a folder that cannot
-// be listed or a file that cannot be read; kInvalidArgument for a file that is
-// not a record, is of another version or is damaged; kInvalidArgument or
-// kDataLoss for a file that is cut short.
+// Memory: 4 KiB a process, its sites, stages and samples. Errors: those of
+// FileError for a folder that cannot be listed or a file that cannot be read;
+// kInvalidArgument for a file that is not a record, is of another version or is
+// damaged; kInvalidArgument or kDataLoss for a file that is cut short.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_MEASURED_PROCESS_H_
 #define FOOTPRINT_PROFILING_RECORDS_MEASURED_PROCESS_H_

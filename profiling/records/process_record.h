@@ -1,10 +1,11 @@
 // An agent's record for the program that measures its process. The process maps
-// the file and keeps it up to date, so the record is complete however the
-// process ends.
+// the file and keeps the heap's peaks in it up to date, so they are right
+// however the process ends. It stores the totals when it exits.
 //
 //   auto* const record = static_cast<ProcessRecord*>(mapped);
 //   if (record->magic != kRecordMagic) return Refuse();
-//   const int64_t end_time_ns = record->end_time_ns.load();  // 0: it runs
+//   // 0 if the process did not exit: it runs, was killed, or called exec.
+//   const int64_t end_time_ns = record->end_time_ns.load();
 //
 // Each process image has a file: the child of a fork has its own, and so has
 // the image that exec started in a process. WriteRecordFileName names it, in

@@ -7,9 +7,10 @@
 //   int line = FindPythonLine(code.line_table, code.first_line,
 //                             node.python_instruction);
 //
-// The process may still run and write. Plain values: the file is closed again.
-// Thread-safe. Memory: in proportion to the file's entries. Errors: those of
-// RecordFileReader.
+// A call tree may name codes that found no room here, so check that the index
+// is below codes.size(). The process may still run and write. Plain values: the
+// file is closed again. Thread-safe. Memory: in proportion to the file's
+// entries. Errors: those of RecordFileReader.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_PYTHON_CODES_H_
 #define FOOTPRINT_PROFILING_RECORDS_PYTHON_CODES_H_

@@ -8,10 +8,10 @@
 //   }
 //
 // The process may still run and write. The file is closed again. Thread-safe.
-// Memory: 300 bytes a stage. Errors: those of FileError, kDataLoss for a file
-// that is cut short, and kInvalidArgument for a file of another version or a
-// damaged one. Parents always stand before their children, so users need not
-// check that.
+// Memory: 300 bytes a stage, and 264 more while it reads. Errors: those of
+// FileError, kDataLoss for a file that is cut short, and kInvalidArgument for a
+// file of another version or a damaged one. Parents always stand before their
+// children, so users need not check that.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_READ_STAGES_H_
 #define FOOTPRINT_PROFILING_RECORDS_READ_STAGES_H_
@@ -31,8 +31,9 @@ struct StagePeak {
 };
 
 // Adds the stages to `image`, of which the first stands for no stage. Adds
-// notes in words about ends of stages that were not open, stages that were left
-// open, and stages that found no room.
+// notes in words about ends of stages that were not open, out of order or on
+// another thread, stages that were left open, and visits and stages that found
+// no room. After an error, `image` may have some of the stages.
 absl::Status ReadStages(const std::string& path, const StagePeak& process_peak,
                         MeasuredImage* image);
 

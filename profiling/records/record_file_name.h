@@ -3,7 +3,8 @@
 //   char name[kRecordFileNameCapacity];
 //   WriteRecordFileName(1234, /*image=*/0, "sites", name);  // "1234.0.sites"
 //
-// Pure and thread-safe. Allocates nothing, as the agent needs.
+// The content must have at most 15 bytes; a name that does not fit is cut. Pure
+// and thread-safe. Allocates nothing, as the agent needs.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_NAME_H_
 #define FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_NAME_H_

@@ -6,9 +6,10 @@
 //   processes[0].figures.end();   // RUNS_ON, if it has not ended
 //
 // A record alone does not distinguish a process that runs from one that was
-// killed, so call MarkRunning soon after the records were read. Thread-safe if
-// each thread has its own vector. Time: a call of the kernel for each image
-// without an end. No errors.
+// killed, so call MarkRunning soon after the records were read: later, another
+// process may have the same ID. Thread-safe if each thread has its own vector.
+// Time: for each image without an end, a call of the kernel and a look at all
+// images. No errors.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_RUNNING_IMAGES_H_
 #define FOOTPRINT_PROFILING_RECORDS_RUNNING_IMAGES_H_

@@ -10,8 +10,9 @@
 // The process may still run and write. Plain values: the file is closed again.
 // Thread-safe. Memory: in proportion to the file's entries, not to its size,
 // since it is sparse. Errors: those of FileError, kDataLoss for a file that is
-// cut short, and kInvalidArgument for a file of another version or indices out
-// of range, so that users need not check them.
+// cut short, and kInvalidArgument for a file of another version or indices of
+// nodes or modules out of range, so that users need not check these. Numbers of
+// threads and stages are not checked.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_SITE_PROFILE_H_
 #define FOOTPRINT_PROFILING_RECORDS_SITE_PROFILE_H_

@@ -9,10 +9,11 @@
 //
 // The process may still run and write. The result owns its texts and stacks, so
 // the file may be deleted. Thread-safe. Memory: in proportion to the file's
-// entries, not to its size, since it is sparse. Errors: the file's, and
-// kInvalidArgument for a file of another version, one that is cut short or
-// damaged, or indices of nodes or modules out of range, so that users need not
-// check these. Numbers of threads and stages are not checked.
+// entries, not to its size, since it is sparse. Errors: those of FileError,
+// kDataLoss for a file that is cut short, and kInvalidArgument for a file of
+// another version, a damaged one, or indices of nodes or modules out of range,
+// so that users need not check these. Numbers of threads and stages are not
+// checked.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_STACK_TALLIES_H_
 #define FOOTPRINT_PROFILING_RECORDS_STACK_TALLIES_H_

@@ -2,10 +2,11 @@
 //
 //   std::string rows = CsvReport(run);  // "process,command,function,...\r\n"
 //
-// The format is RFC 4180's: one line for each place in each process, with exact
-// numbers of bytes and blocks. Within a process the places with most bytes at
-// the peak come first. A field is empty if its value is unknown. A text that a
-// spreadsheet would take for a formula gets an apostrophe in front.
+// The format is RFC 4180's: one line for each place in each process, with
+// numbers of bytes and blocks that are not rounded. Within a process the places
+// with most bytes at the peak come first. A field is empty if its value is
+// unknown. A text that a spreadsheet would take for a formula gets an
+// apostrophe in front.
 //
 // Pure; thread-safe. Memory: the rows and the text. Time: linear in the sites,
 // plus the sorting of their places.

@@ -4,9 +4,9 @@
 //       WriteMemoryProfileFile(MemoryProfileReport(run), "run.binpb");
 //
 // The profile has one benchmark, the program: "train/features:10/rows:1000",
-// with an argument for each "--name=value" of its command line. For a script,
-// it has the script's name. Its phases are the stages that the program names;
-// if it names none, they are its imports and files.
+// with an argument for each "--name=value" of its command line. For a Python
+// script, it has the script's name. Its phases are the stages that the program
+// names; if it names none, they are its imports and files.
 //
 // Several processes become one figure as follows:
 // * A peak, the bytes left at the end, and the phases are those of the largest
@@ -24,7 +24,12 @@
 // All other figures are EXACT as far as one run can show (BOUNDED for a peak of
 // threads that may overlap). MergeProfiles finds whether they repeat. If each
 // allocation was recorded, the profile has the attribution of the peak by stage
-// and place; it begins with the largest and adds up to the peak.
+// and function. It has the 50 largest and then "other sites", and adds up to
+// the peak.
+//
+// If a process's heap explains too little of its anonymous memory
+// (unaccounted_memory.h), the profile also has that memory as STATISTICAL, and
+// a phase "unaccounted".
 //
 // The environment names the allocator behind the agent. The compiler and the
 // C++ library stay empty, because others built the program.

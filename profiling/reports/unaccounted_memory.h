@@ -25,7 +25,8 @@ namespace footprint {
 int64_t PeakResidentBytes(const MeasuredImage& image);
 
 // Returns the part of that peak whose pages belong to no file. A page that
-// several processes share counts with this process's share.
+// several processes share counts with this process's share. Growth that no
+// sample has seen counts as well.
 int64_t PeakAnonymousBytes(const MeasuredImage& image);
 
 // Returns the part of the anonymous pages beyond the peak of live heap bytes.

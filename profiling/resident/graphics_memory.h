@@ -69,7 +69,7 @@ class GraphicsWatch {
   // come last.
   std::vector<GraphicsUse> uses() const;
   // Returns the highest number of processes on the devices at one sample that
-  // were not in Look's set.
+  // were not in Look's set. A process counts once for each device it uses.
   int unmatched_process_count() const { return unmatched_process_count_; }
 
  private:

@@ -5,7 +5,7 @@
 //       ReadMappingState("/tmp/memprof-1/1234.0.mappings");
 //
 // The process may run and write meanwhile. The result is plain values, and the
-// file is closed again. Thread-safe. Memory: less than 200 KiB while it reads.
+// file is closed again. Thread-safe. Memory: at most 240 KiB while it reads.
 // Errors: those of ReadWholeFile, kInvalidArgument for another version's file,
 // and kUnavailable if it changes faster than it can be read.
 

@@ -3,14 +3,14 @@
 // stack, an object's data, mapped by the program itself, or the agent's.
 //
 //   absl::StatusOr<ResidentSet> parts =
-//       ReadResidentSet(process_id, ranges, "/tmp/memprof-1/");
+//       ReadResidentSet(process_id, ranges, "/tmp/memprof-1");
 //   // parts->heap_bytes + ... + parts->unexplained_bytes == resident_bytes
 //
 // The process runs on meanwhile. If its pages change by more than a fiftieth
-// between the reading of one list and the next, both are read again, up to
-// three times. If they still change, the resident set is that of the last list
-// of mappings, so that all parts are from one moment. Smaller differences are
-// `unexplained_bytes`, of either sign.
+// between the reading of one list and the next, both are read again, at most
+// three times in all. If they still change, the resident set is that of the
+// last list of mappings, so that all parts are from one moment. Smaller
+// differences are `unexplained_bytes`, of either sign.
 //
 // Keeps nothing; the result owns its paths. Thread-safe. Memory: the list of
 // mappings, some hundred bytes each. Time: some milliseconds a GiB. Errors:
@@ -86,7 +86,8 @@ struct ResidentSet {
   int64_t program_bytes() const { return explained_bytes() - agent_bytes; }
 };
 
-// Reads the process. Files below `agent_folder` are the agent's.
+// Reads the process. Files below `agent_folder`, which has no slash at its end,
+// are the agent's.
 absl::StatusOr<ResidentSet> ReadResidentSet(int process_id,
                                             const KnownRanges& ranges,
                                             const std::string& agent_folder);

@@ -13,7 +13,7 @@
 // loaded, or without the program's code.
 //
 // Pure; thread-safe. Memory of ComputePeakShares: one byte a call and a frame.
-// Time: linear in frames, calls and sites.
+// Time: linear in frames and calls, and in the depth of the sites' stacks.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_CODE_OWNER_H_
 #define FOOTPRINT_PROFILING_RUNS_CODE_OWNER_H_

@@ -14,8 +14,9 @@
 // function, file, line and object are one place.
 //
 // Works for millions of calls. Thread-compatible; the run owns the frames and
-// must outlive this object. Memory: 8 bytes a call and 80 a frame, and 4 more a
-// call while places are computed. Time: linear in calls and frames.
+// must outlive this object. Memory: 4 bytes a call and 12 a frame; while places
+// are computed, also 5 a call and some 80 a frame. Time: linear in calls and
+// frames.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_CODE_PLACES_H_
 #define FOOTPRINT_PROFILING_RUNS_CODE_PLACES_H_

@@ -37,7 +37,7 @@ absl::Status WriteMeasuredRunFile(const MeasuredRun& run,
 
 // Returns kInvalidArgument, with the reason, for an index or a moment out of
 // range or out of order, an invalid variance, or a negative time or number of
-// live bytes.
+// live bytes of a process. It does not check other figures.
 absl::Status CheckMeasuredRun(const MeasuredRun& run);
 
 }  // namespace footprint

@@ -17,7 +17,7 @@
 // A program without code of its own on its stacks (an installed tool) gives no
 // rows; site_rows.h has the places in any code.
 //
-// Pure; thread-safe. Memory: 16 bytes a call, and the rows. Time: linear in
+// Pure; thread-safe. Memory: 8 bytes a call, and the rows. Time: linear in
 // frames, calls and sites.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_OWN_LINES_H_

@@ -8,9 +8,11 @@
 // in one figure of its process: the peak, the bytes left at its end, the
 // allocated bytes, or the processor time. All others are merged into "[below
 // the threshold]", by thread and stage, so that sums stay the same. Copies of a
-// place that is not kept are merged there as well.
+// place that is not kept are merged there as well. Only the bytes at the recent
+// peak (SiteAmounts.at_recent_peak_bytes) are lost.
 //
-// Pure; thread-safe. Memory: the reduced run and some bytes a call.
+// Pure; thread-safe. Memory: a copy of the run, which is then reduced, and some
+// bytes a call.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_REDUCED_RUN_H_
 #define FOOTPRINT_PROFILING_RUNS_REDUCED_RUN_H_

@@ -2,13 +2,13 @@
 // the memory (code_places.h).
 //
 //   for (const SiteRow& row : SiteRows(run, image)) {
-//     std::cout << row.at_peak.bytes() << " " << run.frames(row.frame)...
+//     std::cout << row.at_peak.bytes() << " " << row.frame.function();
 //   }
 //
 // The rows have the same sums as the sites. Pure; thread-safe. Memory: twice
-// the rows, and CodePlaces's. Time: linear in sites and calls. For many
-// processes of a run, make one CodePlaces and pass it; the time is then linear
-// in the process's sites.
+// the rows, and CodePlaces's. Time: linear in sites and calls, plus the sorting
+// of the rows. For many processes of a run, make one CodePlaces and pass it;
+// then the time does not depend on the calls.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_SITE_ROWS_H_
 #define FOOTPRINT_PROFILING_RUNS_SITE_ROWS_H_

@@ -5,7 +5,7 @@
 //
 // Sites of the same stack count together. A stack is suspected if its
 // LeakProbability is at least 3/4 and it grew by at least a hundredth of the
-// process's peak. Thread-compatible. Owns nothing. Memory: 200 bytes a stack.
+// process's peak. Thread-compatible. Owns nothing. Memory: 300 bytes a stack.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_SUSPECTED_LEAKS_H_
 #define FOOTPRINT_PROFILING_RUNS_SUSPECTED_LEAKS_H_

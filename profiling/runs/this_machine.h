@@ -2,8 +2,9 @@
 //
 //   *run.mutable_machine() = ThisMachine();
 //
-// Facts that the system does not report stay empty. The message has copies.
-// Thread-safe. Memory: its texts.
+// Facts that the system does not report stay empty, and so does `allocator`,
+// which depends on the measured program. The message has copies. Thread-safe.
+// Memory: its texts.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_THIS_MACHINE_H_
 #define FOOTPRINT_PROFILING_RUNS_THIS_MACHINE_H_

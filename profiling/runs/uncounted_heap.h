@@ -20,7 +20,8 @@ namespace footprint {
 // size. Returns false also if it never allocated.
 bool IsCounted(const MeasuredImage& image);
 
-// Returns the predicate of a sentence whose subject is the process.
+// Returns why IsCounted is false, as the predicate of a sentence whose subject
+// is the process. Call it only then.
 std::string DescribeUncountedHeap(const MeasuredImage& image);
 
 }  // namespace footprint

@@ -33,8 +33,8 @@ bool BeginCopyVolume(int folder, const char* file_name, int64_t interval_bytes);
 
 // Records a copy that contains a sample's point. `caller` is the return address
 // of the copying function; the recorded stack begins there, without the calls
-// inside that function. Returns how many bytes the thread may copy before the
-// next sample.
+// inside that function. If the stack lacks that address, all of it is recorded.
+// Returns how many bytes the thread may copy before the next sample.
 int64_t SampleCopy(size_t size_bytes, const void* caller);
 
 // Returns the same distance without a sample, for a thread's first copy.

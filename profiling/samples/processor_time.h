@@ -29,10 +29,11 @@
 // Threads that are not created by pthread_create (C11's, the C library's own)
 // are not sampled. The result of TimedThread must be used once: by the thread
 // that begins with it and then owns it, or by ForgetTimedThread. Memory: a
-// StackTallyWriter's in the file. Entries for threads that are about to begin
-// are static, and a thread that finds no entry is not sampled. Signal-safe,
-// without a lock. It survives a fork, after which Begin must be called again.
-// Linux on x86-64 with glibc; elsewhere Begin returns false.
+// StackTallyWriter's in the file. The entries for threads that are about to
+// begin are static; there are 1,024, and a thread that finds none is not
+// sampled. Signal-safe, without a lock. It survives a fork, after which Begin
+// must be called again. Linux on x86-64 with glibc; elsewhere Begin returns
+// false.
 
 #ifndef FOOTPRINT_PROFILING_SAMPLES_PROCESSOR_TIME_H_
 #define FOOTPRINT_PROFILING_SAMPLES_PROCESSOR_TIME_H_
@@ -45,8 +46,8 @@ namespace footprint::profiling_internal {
 
 // Starts to sample the calling thread, and threads that TimedThread begins from
 // now on. Call it once in a process, and again in the child of a fork. Returns
-// false if the file cannot be created, or if the kernel or machine is not
-// supported.
+// false if the file cannot be created, if the system has no timer or thread key
+// left, or if the kernel or machine is not supported.
 bool BeginProcessorTime(int folder, const char* file_name, int64_t interval_ns);
 
 // Returns the start that a new thread should begin with instead. Call it in the

@@ -46,8 +46,8 @@ enum class Unrepeated {
 };
 
 // Returns the benchmarks of `processes`, with each metric classified by its
-// values. The attribution of a peak stays if it and the peak were the same in
-// all processes.
+// values. The attribution of a peak stays if it is the same in all processes
+// and the peak is EXACT.
 //
 // Returns kInvalidArgument for fewer than kMinimumProcessCount processes, or if
 // one of them is a failure record. Returns kFailedPrecondition if the processes

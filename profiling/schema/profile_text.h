@@ -3,11 +3,12 @@
 //   absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(path);
 //   if (profile.ok()) std::cout << ProfileText(*profile);
 //
-// The text has everything in the file: what was measured and where, the metrics
-// of every benchmark and phase with their class, the metrics that did not
-// repeat, what held the bytes at a peak, and why there is no measurement if
-// there is none. The JSON has the names of the fields of memory_profile.proto,
-// numbers as numbers, and enumerators by name.
+// The text says what was measured and where, the metrics of every benchmark and
+// phase with their class, the metrics that did not repeat, what held the bytes
+// at a peak, and why there is no measurement if there is none. It leaves out
+// the tool of an imported profile, the phase around a phase, and which metrics
+// depend on the order of threads. The JSON has every field, with the names of
+// memory_profile.proto, numbers as numbers, and enumerators by name.
 //
 // Pure functions, thread-safe; the result is a copy. Control characters in
 // names become \xNN in text and are escaped in JSON. Memory and time: linear in

@@ -20,8 +20,8 @@
 // A failure of the run that was measured from outside becomes the profile's
 // failure, unless it has one.
 //
-// Pure functions, thread-safe; the profile owns copies. Memory and time: those
-// of one benchmark.
+// Pure functions, thread-safe; the profile owns copies. Memory and time: linear
+// in both profiles.
 
 #ifndef FOOTPRINT_PROFILING_SCHEMA_WHOLE_PROCESS_H_
 #define FOOTPRINT_PROFILING_SCHEMA_WHOLE_PROCESS_H_
@@ -45,8 +45,9 @@ void AddWholeProcess(const MemoryProfile& whole_process,
 // Returns the bytes of the phase "unaccounted"; 0 without such a phase.
 int64_t UnaccountedBytes(const BenchmarkMemory& whole);
 
-// Returns whether the benchmark "whole_process/NAME" reports too little.
-// Returns false for any other benchmark.
+// Returns whether a benchmark's phase "unaccounted" shows that too little is
+// reported; false without such a phase. Besides "whole_process/NAME", the
+// benchmark of memprof (memory_profile_report.h) may have one.
 bool TellsTooLittle(const BenchmarkMemory& whole);
 
 // Returns whether processes of the program were still running when it had

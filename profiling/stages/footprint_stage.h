@@ -84,8 +84,9 @@ static inline const struct footprint_stage_agent* footprint_stage_find_agent(
 }
 
 // Begins a stage and returns the visit's number. Returns a number that is not
-// positive if nothing is recorded: 0 without memprof, -1 if too many visits are
-// open or there is no room for the stage.
+// positive if nothing is recorded: 0 without memprof, for a null name, in the
+// child of a vfork, or if the agent does not record stages; -1 if 256 visits
+// are open or there is no room for the stage.
 static inline int64_t footprint_stage_begin(const char* name) {
   const struct footprint_stage_agent* const agent =
       footprint_stage_find_agent();
@@ -107,9 +108,9 @@ static inline void footprint_stage_end_of(int64_t visit) {
   if (agent->end_visit) agent->end_visit(visit);
 }
 
-// Reads the figures so far of an open visit. Returns 0, and leaves `*figures`
-// as they were, without memprof, if the visit is not open, or if it is not
-// measured because too many are open at once.
+// Reads the figures so far of an open visit and returns 1. Returns 0, and
+// leaves `*figures` as they were, without memprof, if the visit is not open, or
+// if it is not measured because too many are open at once.
 static inline int footprint_stage_read(
     int64_t visit, struct footprint_stage_figures* figures) {
   const struct footprint_stage_agent* const agent =

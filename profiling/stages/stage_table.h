@@ -46,7 +46,8 @@ bool BeginStages(int folder, const char* file_name, PublishedHeap* published);
 void CompleteStages();
 
 // Begins a visit and returns its number. Returns 0 if it is not recorded, and
-// -1 for a named visit if too many are open.
+// -1 for a named visit if 256 visits are open or there is no room for its
+// stage.
 int64_t BeginVisit(StageKind kind, const char* name);
 
 // Returns false if a signal handler may have interrupted the heap's counters or
@@ -61,7 +62,8 @@ void EndVisit(StageKind kind, int64_t visit);
 // it ends the one that any thread began last, and the record counts that.
 void EndLastNamedVisit();
 
-// Returns false if the visit is not open or is not measured.
+// Stores the visit's figures so far. Returns false, and stores nothing, if the
+// visit is not open or is not measured.
 bool ReadVisit(int64_t visit, footprint_stage_figures* figures);
 
 }  // namespace footprint::profiling_internal
