@@ -23,7 +23,7 @@ namespace footprint::profiling_internal {
 // Creates the record of the process's next image, in the folder with this
 // descriptor. All of it is zero except the image's number. Returns null if
 // there is no room for it: the disk is full, the limit of file sizes is lower,
-// or the folder cannot be reached.
+// the folder cannot be reached, or the process had 10,000 images.
 ProcessRecord* CreateProcessRecord(int folder, pid_t process);
 
 // Unmaps the record. The file stays.

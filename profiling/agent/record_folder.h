@@ -14,7 +14,8 @@
 
 namespace footprint::profiling_internal {
 
-// Opens the folder with this absolute path. Returns false if that fails.
+// Opens the folder with this absolute path, which must not be null. Returns
+// false if that fails.
 bool OpenRecordFolder(const char* path);
 
 // Returns the folder's descriptor. Opens it again if the program has closed it

@@ -15,15 +15,16 @@
 
 namespace footprint {
 
-// Returns the run of a Python program with a child, in which every part of the
-// schema has figures; its largest process had 12 MiB live at its peak.
+// Returns the run of a Python program with a child, in which every table of a
+// report has figures; its largest process had 12 MiB live at its peak.
 MeasuredRun FullRun();
 
 // Returns a later run of the same program: some places need more and some less,
 // and only some of the differences are certain.
 MeasuredRun FullRunLater();
 
-// Returns FullRun() with `text` in place of every text.
+// Returns FullRun() with `text` in place of every text except the allocators of
+// its processes.
 MeasuredRun RunNamed(const std::string& text);
 
 // Returns a run without processes and with one stack: call 1 is main, 2 is Fit,
@@ -31,7 +32,7 @@ MeasuredRun RunNamed(const std::string& text);
 // new.
 MeasuredRun NestedRun();
 
-// Returns a run with `site_count` stacks, 10 to 40 calls deep, in 2,000
+// Returns a run with `site_count` stacks, 1 to 31 calls deep, in 2,000
 // functions with the names of C++ templates.
 MeasuredRun LargeRun(int site_count, uint64_t seed);
 

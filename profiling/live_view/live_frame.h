@@ -9,8 +9,8 @@
 // those of the last point of its timeline, at most some milliseconds old while
 // the program allocates.
 //
-// Pure; thread-safe. Memory: the lines, and a copy of the process's sites.
-// Time: linear in sites and calls.
+// Pure; thread-safe. Memory: the lines, and a copy of the process. Time: linear
+// in sites and calls.
 
 #ifndef FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_FRAME_H_
 #define FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_FRAME_H_

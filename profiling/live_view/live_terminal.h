@@ -23,7 +23,7 @@
 // two drawings if the thread that draws is the only one that does not block
 // SIGTSTP. Memory: one drawing. Errors: kFailedPrecondition without a terminal,
 // with one whose TERM is missing or dumb, in the background, or with too few
-// rows.
+// rows or columns.
 
 #ifndef FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_TERMINAL_H_
 #define FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_TERMINAL_H_
@@ -41,7 +41,8 @@ namespace footprint {
 
 class LiveTerminal {
  public:
-  // Makes a part of at most `most_rows` rows. Returns the errors above.
+  // Makes a part of at most `most_rows` rows; on the alternate screen, it has
+  // all rows. Returns the errors above.
   static absl::StatusOr<std::unique_ptr<LiveTerminal>> Open(int most_rows);
   ~LiveTerminal();
   LiveTerminal(const LiveTerminal&) = delete;

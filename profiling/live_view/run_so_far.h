@@ -6,7 +6,7 @@
 //
 // The reports take such a run as any other. Figures that are known only to the
 // launcher or at the end of a process are missing: the container's needs, the
-// processor time and the totals. The wall time is that up to now.
+// user and system time and the totals. The wall time is that up to now.
 //
 // Copies what it reads. Thread-safe. Memory and time: those of
 // measured_images.h. Errors: those of measured_process.h, and kNotFound if

@@ -9,7 +9,7 @@
 // symbols: the C library's, or those of an allocator that the program was
 // linked with or that was preloaded behind the agent. They are looked up at the
 // first call. Blocks that are allocated during the lookup come from a small
-// array here, and `free` ignores them.
+// array here, and `free` ignores them; aligned allocations fail meanwhile.
 //
 // An allocator that does not report the sizes of its blocks, or reports less
 // than was requested, cannot be counted. Then `can_be_counted` is false and
@@ -62,8 +62,8 @@ void FindHowToCountAgain();
 
 // Writes the name of the allocator that serves the program, for example "glibc
 // 2.36" or "libjemalloc.so.2", of at most `capacity` - 1 bytes. An allocator in
-// front of the agent is "private in FILE", and one that cannot be counted is
-// "FILE, which tells no sizes".
+// front of the agent is "private in FILE", one that cannot be counted is "FILE,
+// which tells no sizes", and one of no known object is "unknown".
 void WriteNextAllocatorName(char* name, size_t capacity);
 
 // The header of a chunk in malloc/malloc.c, since version 2.0: its size, and

@@ -5,10 +5,10 @@
 //   ... kept.Wait(milliseconds, process) until the program has ended ...
 //   if (kept.IsFolderRemoved()) kept.ForEachImage([&] { ReadRecords(...); });
 //
-// A file that is created and removed before this process looks is lost, so that
-// the last images before the removal may lack files; the kernel says at once
-// when a file is created. Files beyond a quarter of the limit
-// of descriptors, or 500, are not kept; none is if that limit is below 64.
+// The kernel says at once when a file is created. A file that is removed before
+// this process has opened it is lost, so the last images before the removal may
+// lack files. Files beyond a quarter of the limit of descriptors, or 500, are
+// not kept; none is if that limit is below 64.
 //
 // Owns the descriptors. Thread-compatible. Memory: some hundred bytes a file.
 
@@ -46,8 +46,8 @@ class KeptRecords {
 
   // Makes the folder again, and calls `read` once for each process image, while
   // the folder has the kept files of that image alone. They can be read by this
-  // process. Does not call it if the folder cannot be made, since there is
-  // something else by now.
+  // process. The folder stays. Does not call `read` if the folder cannot be
+  // made, for example because there is something else by now.
   void ForEachImage(absl::FunctionRef<void()> read) const;
 
  private:

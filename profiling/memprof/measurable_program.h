@@ -8,13 +8,16 @@
 // LD_PRELOAD. These are refused: static programs, programs of another
 // architecture or C library's loader, programs that change their user or have
 // capabilities, and programs with AddressSanitizer or related tools, whose own
-// malloc must come first. For a script, its interpreter is examined.
+// malloc must come first. For a script, its interpreter is examined, and the
+// result is the script's path.
 //
-// Depends only on the file system; thread-safe. Memory: some KiB. Errors, with
-// the reason and what to do: kNotFound and kPermissionDenied for a file that
-// cannot be run; kInvalidArgument for a folder, a device, or a file that is
-// neither a program nor a script; kFailedPrecondition for a program that cannot
-// be measured.
+// Depends on the file system and on PATH; thread-safe while no thread changes
+// the environment. Memory: the program's file, which is read whole. Errors,
+// with the reason and what to do: those of FileError, such as kNotFound and
+// kPermissionDenied, for a file that cannot be run; kInvalidArgument for a
+// folder, a device, a file that is neither a program nor a script, or more than
+// four scripts that interpret one another; kFailedPrecondition for a program
+// that cannot be measured.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_MEASURABLE_PROGRAM_H_
 #define FOOTPRINT_PROFILING_MEMPROF_MEASURABLE_PROGRAM_H_

@@ -3,8 +3,9 @@
 //   absl::StatusOr<MemprofOptions> options = ParseMemprofOptions(argc, argv);
 //   if (!options.ok()) ...  // says which word is wrong, and what to write
 //
-// Options precede the program; all words after it are the program's. Pure;
-// thread-safe. Memory: the words.
+// Options precede the program; all words after it are the program's. It asks
+// the file system whether two outputs are the same file, and changes nothing.
+// Thread-safe. Memory: the words.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_MEMPROF_OPTIONS_H_
 #define FOOTPRINT_PROFILING_MEMPROF_MEMPROF_OPTIONS_H_
@@ -59,7 +60,8 @@ struct MemprofOptions {
   bool is_reduced = false;
 };
 
-// Returns kInvalidArgument if a word is wrong or missing.
+// Returns kInvalidArgument if a word is wrong or missing, or if an output would
+// replace another one or a record that is read.
 absl::StatusOr<MemprofOptions> ParseMemprofOptions(int argc,
                                                    const char* const* argv);
 

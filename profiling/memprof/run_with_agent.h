@@ -8,19 +8,20 @@
 // The program has this process's standard input, output and error, folder,
 // environment and limits; only LD_PRELOAD and the variables FOOTPRINT_MEMPROF_*
 // are set, and GLIBC_TUNABLES if LD_AUDIT is set. Signals that would end this
-// process are passed on to the program, so that it may end in order. Children
-// that outlive the program are not waited for: their figures are those at the
-// program's end.
+// process are passed on to the program, so that it may end in order. The
+// handlers stay after the call, so these signals do nothing from then on.
+// Children that outlive the program are not waited for: their figures are those
+// at the program's end.
 //
 // Not thread-safe: signal handlers belong to the process. Owns a folder below
 // TMPDIR during the call, or without it below the first of /tmp, /var/tmp and
-// /dev/shm that can be used. Memory: 4 KiB for each process of the
-// program. Time: the program's, and a sample of its processes every 10 ms.
-// Errors: kInternal, kResourceExhausted, the file errors of the folder and the
-// program, and the errors of ReadRecords. Before the program starts,
-// kInvalidArgument if TMPDIR's path has a character that LD_PRELOAD cannot
-// hold, such as a space or colon, and kFailedPrecondition if the folder's mount
-// forbids loading code (noexec).
+// /dev/shm that can be used. Memory: 4 KiB for each process of the program, and
+// its sites, stages and samples. Time: the program's, and a sample of its
+// processes every 10 ms. Errors: kInternal, kResourceExhausted, the file errors
+// of the folder and the program, and the errors of ReadRecords. Before the
+// program starts, kInvalidArgument if TMPDIR's path has a character that
+// LD_PRELOAD cannot hold, such as a space or colon, and kFailedPrecondition if
+// the folder's mount forbids loading code (noexec).
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
 #define FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
@@ -104,8 +105,9 @@ struct AgentRunEnd {
 absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run);
 
 // Starts a process and calls `become` in it, which must replace it by the
-// program; if it returns, errno says why. Returns the process, or an error that
-// names the program and the `failure`.
+// program; if it returns, errno says why. Returns the process. Returns
+// kResourceExhausted if the system has no pipe or process left, and otherwise
+// an error of FileError that names the program and the `failure`.
 absl::StatusOr<pid_t> StartProgram(const std::string& program,
                                    const char* failure,
                                    const std::function<void()>& become);

@@ -14,7 +14,7 @@
 // Thread-compatible: it forks. Owns the group until it returns; a child of the
 // program that is still running keeps the group. Memory: nothing of its own.
 // Errors: those of MemoryGroup if no group can be made, with what to do about
-// it; NotFound and others if the program cannot be run.
+// it; those of StartProgram, such as kNotFound, if the program cannot be run.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_RUN_WITHIN_LIMIT_H_
 #define FOOTPRINT_PROFILING_MEMPROF_RUN_WITHIN_LIMIT_H_
@@ -27,7 +27,7 @@
 namespace footprint {
 
 struct LimitedEnd {
-  // One of the two is set, as in AgentRunEnd.
+  // How the program ended, as in AgentRunEnd.
   int exit_status = 0;
   int signal_number = 0;
   int64_t killed_process_count = 0;

@@ -13,7 +13,9 @@
 // `creators` made it or one of `address_spaces` has attached it.
 //
 // If /proc/PID/map_files may not be followed (root may), shared memory that is
-// mapped but not open counts by its mapped pages only.
+// mapped but not open counts by its mapped pages only. If the mappings of a
+// file span more than 64 GiB of it, its pages count as often as they are
+// mapped.
 //
 // Owns a list of files and keeps no reference; some hundred bytes a mapping.
 // Thread-compatible. Time: some 100 us a process, and 10 us a MiB that is

@@ -119,11 +119,12 @@ class WholeProcessWatch {
   // Takes a sample of all descendants, and of the group if there is one.
   void Look();
 
-  // Reads only the group, after all processes have ended.
+  // Reads only the group, after all processes have ended. Does nothing without
+  // a group.
   void LookAtGroup();
 
-  // Adds the high-water mark of a descendant that has ended, as wait4 reports
-  // it: its own, or that of a child that it waited for.
+  // Raises the peak to the high-water mark of a descendant that has ended, as
+  // wait4 reports it: its own, or that of a child that it waited for.
   void NoteEnded(int64_t peak_resident_bytes);
 
   const WholeProcessPeak& peak() const { return peak_; }

@@ -60,7 +60,9 @@ inline constexpr uint32_t kStrState = 32;
 inline constexpr uint8_t kOwnedByCStack = 3;
 
 // Finds the layout. `version` is Py_Version, `runtime` the address of
-// _PyRuntime or null. Returns false for an unknown version.
+// _PyRuntime or null. Returns false for an unknown version; from 3.13 on also
+// without a runtime, without the global lock, or if the runtime is of another
+// version.
 bool FindInterpreterLayout(uint32_t version, const void* runtime,
                            InterpreterLayout* layout);
 

@@ -27,7 +27,8 @@ namespace footprint::profiling_internal {
 
 // Calls `on_first_object` in the thread that makes the first counted object. It
 // is never called if the version is unknown, its arenas differ, objects have
-// none (3.13t) or the user chose an allocator.
+// none (3.13t), the user chose an allocator, or the interpreter's functions or
+// the memory are missing.
 void CountPythonObjects(uint32_t version, const void* runtime,
                         void (*on_first_object)());
 

@@ -14,7 +14,8 @@
 //
 // Works inside malloc. The process owns the state, which is never freed; the
 // caller owns the folder's descriptor. Memory: that of python_codes.h, 320 KiB
-// and the file. Thread-safe except for the two functions above.
+// and the file. FindPythonInterpreter and BeginPythonRecord are not
+// thread-safe; the recording of calls is.
 
 #ifndef FOOTPRINT_PROFILING_PYTHON_PYTHON_INTERPRETER_H_
 #define FOOTPRINT_PROFILING_PYTHON_PYTHON_INTERPRETER_H_

@@ -5,12 +5,11 @@
 //
 // The page has figures, a flame graph whose colours show growth, and the lines
 // of code and stages that changed; for estimates it says whether the change may
-// be chance. Tables compare the processes with the highest peaks. The page has
-// at most kMostPageBytes (run_page.h).
+// be chance. Tables compare the processes with the highest peaks. The page is
+// limited like that of run_page.h.
 //
 // Pure; thread-safe. Names from the runs are escaped. Memory: some 20 bytes a
-// call.
-// Time: linear in calls and sites.
+// call. Time: linear in calls and sites.
 
 #ifndef FOOTPRINT_PROFILING_RUN_PAGE_COMPARISON_PAGE_H_
 #define FOOTPRINT_PROFILING_RUN_PAGE_COMPARISON_PAGE_H_

@@ -37,8 +37,8 @@ class MergedCalls {
  public:
   explicit MergedCalls(size_t measure_count);
 
-  // Returns the call of that name in `parent`, and adds it if needed. The first
-  // `detail` is kept. Both texts must outlive the tree.
+  // Returns the call with that name and detail in `parent`, and adds it with
+  // that owner if needed. Both texts must outlive the tree.
   uint32_t Child(uint32_t parent, absl::string_view name,
                  absl::string_view detail, CodeOwner owner);
 
@@ -50,7 +50,9 @@ class MergedCalls {
   void Add(uint32_t node, size_t measure, int64_t value, double variance);
 
   // Returns the largest nodes without node 0; their `kind` is an owner. Their
-  // values add up to all that was added.
+  // values add up to all that was added. It keeps calls that take about
+  // `most_bytes` on a page: at most 6,000, each with at least a ten-thousandth
+  // of a measure.
   std::vector<FlameGraph::Node> LargestNodes(size_t most_bytes) const;
 
   // Adds the stacks of one process to the tree, below `root`.

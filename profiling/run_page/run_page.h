@@ -6,8 +6,9 @@
 // The page has the peak with its time, place and owner; live bytes over time; a
 // flame graph; lines of code, stages, threads, processes, leaks, copies,
 // processor time and resident parts. Bytes that were not counted are named at
-// its top, and figures that were not measured at its end. The page has at most
-// kMostPageBytes, however large the run; further rows are added up.
+// its top, and figures that were not measured at its end. Further rows are
+// added up, so the page has a few hundred kB however large the run is. It shows
+// less until it has at most kMostPageBytes, but always two rows of each table.
 //
 // Pure and thread-safe if the options' `source` is. A run may have any names.
 // Memory: some 20 bytes a call, and the page. Time: linear in calls and sites.

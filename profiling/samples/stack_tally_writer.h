@@ -50,7 +50,9 @@ class StackTallyWriter {
   bool is_open() const { return tallies() != nullptr; }
 
   // Adds a sample of the calling thread, in the process's current stage.
-  // `calls` begins with the innermost; with no calls, the stack is unknown.
+  // `calls` begins with the innermost; with no calls, the stack is unknown. If
+  // the file is full, a new stack is cut to its outer calls, and the sample is
+  // dropped if there is no tally for these.
   void Add(const uintptr_t* calls, int count, const TallyAddition& addition);
 
   // Counts a thread that cannot be sampled.

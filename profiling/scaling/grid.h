@@ -10,8 +10,8 @@
 //   }
 //
 // A variable is written in the command as {name}. {{ and }} stand for braces,
-// and a brace around anything but a name stays as it is. Every misspelling is
-// an error that says which name was meant.
+// and a brace around anything but a name stays as it is. A misspelled name is
+// an error that suggests a near one.
 //
 // Pure functions and values; thread-compatible. Memory: the texts.
 

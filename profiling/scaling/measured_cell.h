@@ -1,8 +1,8 @@
 // Runs a program once under memprof's agent, without output, and returns its
 // figures.
 //
-//   const MeasuredCell cell = MeasureCell({"python3", "train.py"});
-//   if (cell.profile.has_failure()) ...  // and cell.output says why
+//   absl::StatusOr<MeasuredCell> cell = MeasureCell({"python3", "train.py"});
+//   if (cell->profile.has_failure()) ...  // and cell->output says why
 //
 // The program has this process's folder, limits and environment. The call first
 // sets those of kSteadyVariables that are not set there; they stay set. Its
@@ -37,8 +37,10 @@ struct MeasuredCell {
   bool was_interrupted = false;
 };
 
-// Returns an error only if the program cannot be measured, whatever its
-// arguments are.
+// Runs arguments[0] with `arguments`, which must not be empty. A program that
+// fails is not an error. Returns the errors of FindMeasurableProgram and
+// RunWithAgent, a FileError if there is no room for the output, and kInternal
+// if the program removed the folder of its records.
 absl::StatusOr<MeasuredCell> MeasureCell(
     const std::vector<std::string>& arguments);
 

@@ -9,9 +9,9 @@
 // is the most it held above what was live before it; its volume is what it
 // allocated, freed or not. Bytes are usable heap bytes. kOutside is an
 // additional stage. For peaks, it has the bytes live when the first stage began
-// (an interpreter, libraries) or, if the run's peak lies outside all stages,
-// the bytes live then above what stages had left. For volumes, it has what no
-// stage allocated.
+// (an interpreter, libraries) or, if the run's peak lies outside all stages and
+// this is more, the bytes live then above what stages had left. For volumes, it
+// has what no stage allocated.
 //
 // Pure; thread-safe. Memory: the runs.
 
@@ -59,8 +59,9 @@ struct ScaledRuns {
 
 // Adds a profile's benchmarks. The program's name is the benchmark's name up to
 // the first slash, unless it is renamed. Returns kInvalidArgument if a
-// benchmark lacks one of the variables as an argument, and kFailedPrecondition
-// if the profile has no benchmarks. Both messages give the details.
+// benchmark lacks one of the variables as an argument; those before it are
+// added. Returns kFailedPrecondition if the profile has no benchmarks. Both
+// messages give the details.
 absl::Status AddProfile(const MemoryProfile& profile,
                         const std::string& renamed_program, ScaledRuns* runs);
 

@@ -7,12 +7,14 @@
 //       ReplaceFile("scaling.html", ScalingPage(runs), ToDisk::kFlush);
 //
 // JSON: {"variables": ["rows"], "runs": [{"program": ..., "values": ["1000"],
-// "peak_bytes": ..., "volume_bytes": ..., "stages": [{"name": ...,
-// "peak_bytes": ..., "volume_bytes": ...}]} or {"program", "values",
-// "failure"}], "laws": [{"program": ..., "stage": ..., "figure": "peak",
-// "text": "8 B x rows", "terms": [{"coefficient": 8, "factors": ["rows"]}],
-// "worst_error": 0.01, "left_out_error": 0.02, "largest_size_error": 0.02}]}.
-// An unknown figure is null, and so is the text if there is no law.
+// "peak_bytes": ..., "volume_bytes": ..., "resident_bytes": ..., "stages":
+// [{"name": ..., "peak_bytes": ..., "volume_bytes": ...}]} or {"program",
+// "values", "failure"}], "laws": [{"program": ..., "stage": ..., "figure":
+// "peak", "text": "8 B x rows", "terms": [{"coefficient": 8, "factors":
+// ["rows"]}], "worst_error": 0.01, "left_out_error": 0.02,
+// "largest_size_error": 0.02}]}. A term also has "up_to_power_of_two": true or
+// "times_logarithm": true if it grows so. An unknown figure is null. If there
+// is no law, its text is null, and terms and errors are left out.
 //
 // Pure; thread-safe. Memory and time: linear in the runs, plus the fits.
 

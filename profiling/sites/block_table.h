@@ -21,7 +21,7 @@
 // Nearly every free of the program asks MayHold about a block that is not in
 // the table and often not in the cache. A mispredicted branch then costs a wait
 // for memory. So a filter with a word of 64 bits for each key answers first,
-// and it is wrong for at most one block in 128.
+// and on average it is wrong for at most one block in 128.
 
 #ifndef FOOTPRINT_PROFILING_SITES_BLOCK_TABLE_H_
 #define FOOTPRINT_PROFILING_SITES_BLOCK_TABLE_H_

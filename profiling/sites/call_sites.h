@@ -73,8 +73,9 @@ inline bool MayBeRecorded(const void* block) {
 
 void RecordFree(void* block);
 
-// DetachRecorded comes before a call that may move a block. The block's bytes
-// count until ForgetDetached.
+// DetachRecorded comes before a call that may move a block. It returns false,
+// and stores nothing, if the block is not recorded. The block's bytes count
+// until ForgetDetached.
 bool DetachRecorded(void* block, RecordedBlock* detached);
 void ForgetDetached(const RecordedBlock& detached);
 // Undoes DetachRecorded if the call failed or left the block in place.

@@ -35,7 +35,8 @@ void SetInterpreterCalls(InterleaveCalls interleave);
 
 // Adds the interpreter's calls to the native ones, for a caller that unwinds
 // the stack itself, in a signal handler or where the recorder's own code may be
-// on the stack. `capacity` is at most kMaxCalls.
+// on the stack. `capacity` is at most kMaxCalls. Returns the new number of
+// calls.
 int AddInterpreterCalls(const uintptr_t* stack_pointers, int count,
                         uintptr_t* calls, int capacity);
 

@@ -34,8 +34,9 @@ struct FrameRow {
   };
   Kind kind = kUnknown;
   int32_t cfa_offset_bytes = 0;
-  // Where the caller's frame pointer is saved, as an offset from the CFA; 0 if
-  // it is unchanged.
+  // Where the caller's frame pointer is saved, as an offset from the CFA. 0 if
+  // it is unchanged or, with kBehindFramePointer, if it is saved where the
+  // frame pointer points to.
   int32_t frame_pointer_offset_bytes = 0;
 
   friend bool operator==(const FrameRow& a, const FrameRow& b) {

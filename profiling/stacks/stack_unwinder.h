@@ -12,7 +12,7 @@
 //
 // Fills arrays that the caller owns. Works inside malloc and in signal
 // handlers: it allocates nothing and takes no lock. Thread-safe. Memory: 256
-// KiB of static storage. x86-64 only; elsewhere no frame is found.
+// KiB of static storage. x86-64 only; elsewhere no caller is found.
 
 #ifndef FOOTPRINT_PROFILING_STACKS_STACK_UNWINDER_H_
 #define FOOTPRINT_PROFILING_STACKS_STACK_UNWINDER_H_
@@ -50,10 +50,10 @@ __attribute__((always_inline)) inline StackFrame CallingFrame() {
 // Fills `pcs` with at most `capacity` program counters, and returns their
 // number. All are return addresses, except the first if `innermost` is not one,
 // and those at which a signal interrupted the thread. Addresses at or above
-// `stack_end` are not read. If `stack_end` is 0, it is unknown, and frames
-// without information end the stack. `stack_pointers`, of the same capacity,
-// gets the stack pointer of each call: memory from it up to the next one
-// belongs to the call.
+// `stack_end` are not read, until the walk leaves a signal handler for another
+// stack. If `stack_end` is 0, it is unknown, and frames without information end
+// the stack. `stack_pointers`, of the same capacity, gets the stack pointer of
+// each call: memory from it up to the next one belongs to the call.
 int UnwindStack(StackFrame innermost, uintptr_t stack_end, uintptr_t* pcs,
                 int capacity, uintptr_t* stack_pointers = nullptr);
 

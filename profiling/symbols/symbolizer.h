@@ -11,11 +11,12 @@
 // an address without a symbol. Debug information is searched in the object,
 // beside it and below /usr/lib/debug, as gdb does; never on the network.
 //
-// Thread-compatible. Owns its results until it is destroyed. Memory: for each
-// object, the debug information that was read, and 48 bytes for each function
-// of the compilation units in which an address was found. Time: the first
-// address of an object takes milliseconds to a second, each later one some
-// microseconds, and a repeated one nothing. Source: elfutils' libdw.
+// Thread-compatible. Owns its results until it is destroyed. Memory: the frames
+// of each address, and for each object the debug information that was read and
+// 48 bytes for each function of the compilation units in which an address was
+// found. Time: the first address of an object takes milliseconds to a second,
+// each later one some microseconds, and a repeated one nothing. Source:
+// elfutils' libdw.
 
 #ifndef FOOTPRINT_PROFILING_SYMBOLS_SYMBOLIZER_H_
 #define FOOTPRINT_PROFILING_SYMBOLS_SYMBOLIZER_H_
@@ -40,8 +41,8 @@ struct SourceFrame {
 
 class Symbolizer {
  public:
-  // An object file and its build ID: lower-case hexadecimal digits, empty if it
-  // has none.
+  // An object file and its build ID: lower-case hexadecimal digits. If it is
+  // empty, any build of the file is accepted.
   struct Object {
     std::string path;
     std::string build_id;
