@@ -5,8 +5,8 @@
 //     MakeStable({folder, executable_folder}, end, &failure);
 //   }
 //
-// Pure functions, thread-safe. A failure owns its texts, which are the only
-// memory.
+// They change only `failure`, and are thread-safe for different ones. A failure
+// owns its texts, which are the only memory.
 
 #ifndef FOOTPRINT_PROFILING_MEASURING_RUN_FAILURE_H_
 #define FOOTPRINT_PROFILING_MEASURING_RUN_FAILURE_H_

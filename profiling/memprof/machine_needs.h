@@ -4,8 +4,8 @@
 //   AddMeasuredImages(end.processes, &run);
 //   AddMachineNeeds(end, &run);
 //
-// Call it after the run's images were added, which it completes. Pure;
-// thread-safe. Memory: the run's.
+// Call it after the run's images were added, which it completes. It changes
+// only the run; thread-safe for different runs. Memory: the run's.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_MACHINE_NEEDS_H_
 #define FOOTPRINT_PROFILING_MEMPROF_MACHINE_NEEDS_H_

@@ -48,8 +48,9 @@ struct MemprofOptions {
   std::string page_path;
   std::string markdown_path;
 
-  // The report shows memory that was allocated between these two stages and is
-  // still live at the end; empty if not wanted.
+  // The report shows memory that was allocated in stages from the first of
+  // these on and before the second, and is still live at the end
+  // (run_report.h); empty if not wanted.
   std::string left_from;
   std::string left_until;
 

@@ -4,8 +4,6 @@
 //     ReadOutput(absl::StrCat(python, " --version"));
 //   }
 //
-//   for (const std::string& python : TestedInterpreters()) ...
-//
 // They are Debian's and those that FOOTPRINT_PYTHONS names, separated by
 // colons, if they exist. A caller that finds none reports what it skips.
 //

@@ -8,7 +8,7 @@
 //   }
 //
 // The process may still run and write. The file is closed again. Thread-safe.
-// Memory: 300 bytes a stage, and 264 more while it reads. Errors: those of
+// Memory: 300 bytes a stage, and 272 more while it reads. Errors: those of
 // FileError, kDataLoss for a file that is cut short, and kInvalidArgument for a
 // file of another version or a damaged one. Parents always stand before their
 // children, so users need not check that.

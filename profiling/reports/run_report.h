@@ -6,8 +6,9 @@
 //   AddFigures(report, &page);            // base/report/report_page.h
 //
 // The figures are those of the process with the highest peak of its own, unless
-// they say that they cover all processes. A table without data is left out. A
-// run without a process has one warning and nothing else.
+// they say that they cover all processes. A table without data is left out,
+// except that of the lines of code at the peak, whose note says why it is
+// empty. A run without a process has one warning and nothing else.
 //
 // To add a figure or a table, write it in the file that makes its kind
 // (run_tables.h); each format then has it.
@@ -41,10 +42,11 @@ struct RunReportOptions {
   size_t most_rows = 40;
   // Whether stages that needed little are also rows, as comparisons need.
   bool has_small_stages = false;
-  // The table of memory that stages left counts what was allocated between the
-  // beginnings of these two stages. If the first is empty, it counts each named
-  // stage by itself; if the second is empty, it counts everything from the
-  // first to the program's end.
+  // The table of memory that stages left counts what was allocated in stages
+  // that first began from `left_from` on and before `left_until`, and inside
+  // `left_from`. If the first is empty, it counts each named stage by itself;
+  // if the second is empty, it counts all stages from the first on. Memory that
+  // was allocated outside of stages does not count.
   std::string left_from;
   std::string left_until;
   // If null, the report gives the places of lines without their text.

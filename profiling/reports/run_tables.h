@@ -3,8 +3,8 @@
 //
 //   AddRunFigures(run, image, rows, own_lines, &report);
 //
-// Each function adds nothing if the run has no figures for it. Pure;
-// thread-safe. Memory: what they add.
+// If the run has no figures for a table, its function adds nothing, or a
+// warning or remark that says why. Pure; thread-safe. Memory: what they add.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_RUN_TABLES_H_
 #define FOOTPRINT_PROFILING_REPORTS_RUN_TABLES_H_
@@ -49,9 +49,10 @@ void AddOwnLines(const MeasuredRun& run, const MeasuredImage& image,
                  const std::vector<OwnLine>& own_lines,
                  const RunReportOptions& options, Report* report);
 
-// Adds tables of places in the code: at the peak, all allocations, suspected
-// leaks, bytes left at exit, and temporary blocks. AddCallPaths adds the calls
-// to the largest places. The rows are SiteRows(run, image).
+// Adds tables of places in the code: at the peak, the calls to the largest
+// places (AddCallPaths), all allocations, suspected leaks, bytes left at exit,
+// and temporary blocks. The rows are SiteRows(run, image). If call sites were
+// recorded, the table of places at the peak is added even without a row.
 void AddPlaceTables(const MeasuredRun& run, const MeasuredImage& image,
                     const std::vector<SiteRow>& rows,
                     const RunReportOptions& options, Report* report);
@@ -70,8 +71,8 @@ void AddSampleTables(const MeasuredRun& run, const RunReportOptions& options,
 // Adds the threads that allocated, with their bytes, if there are several.
 void AddThreadTable(const MeasuredImage& image, Report* report);
 
-// Adds the processes that needed most and those that were killed, in the order
-// in which they began, if there are several.
+// Adds the processes that needed most and those that did not end by themselves,
+// in the order in which they began, if there are several.
 void AddProcessTable(const MeasuredRun& run, Report* report);
 
 // Add the parts of the resident set, and graphics memory.

@@ -20,8 +20,9 @@
 // A failure of the run that was measured from outside becomes the profile's
 // failure, unless it has one.
 //
-// Pure functions, thread-safe; the profile owns copies. Memory and time: linear
-// in both profiles.
+// The functions change nothing but the profiles that they get by pointer;
+// thread-safe for different ones. The profile owns copies. Memory and time:
+// linear in both profiles.
 
 #ifndef FOOTPRINT_PROFILING_SCHEMA_WHOLE_PROCESS_H_
 #define FOOTPRINT_PROFILING_SCHEMA_WHOLE_PROCESS_H_

@@ -20,8 +20,9 @@
 // Allocates nothing, because it runs beside malloc. Thread-safe. Code that a
 // signal handler may run must first ask MayEnterStages. The child of a fork or
 // vfork may call everything; in the child of a vfork, which shares its parent's
-// memory, the calls do nothing. Memory: 16 KiB, 64 bytes a stage, and the file.
-// Time: a microsecond at the begin and at the end.
+// memory, the calls do nothing. Memory: 8 KiB, an index of 32 to 64 bytes a
+// stage and at least 16 KiB, and the file, with 272 bytes a stage. Time: a
+// microsecond at the begin and at the end.
 
 #ifndef FOOTPRINT_PROFILING_STAGES_STAGE_TABLE_H_
 #define FOOTPRINT_PROFILING_STAGES_STAGE_TABLE_H_
