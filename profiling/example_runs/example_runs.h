@@ -15,8 +15,8 @@
 
 namespace footprint {
 
-// Returns the run of a Python program with a child, in which every table of a
-// report has figures; its largest process had 12 MiB live at its peak.
+// Returns the run of a Python program with a child, in which most parts of the
+// schema have figures; its largest process had 12 MiB live at its peak.
 MeasuredRun FullRun();
 
 // Returns a later run of the same program: some places need more and some less,

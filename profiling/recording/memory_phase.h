@@ -15,12 +15,12 @@
 // (benchmark_main, program_profile) or memprof measures the program.
 //
 // Thread-safety: any thread may enter phases; nesting is tracked for each
-// thread separately, and a phase must end on the thread that began it. The
-// bytes are those of the whole process. Memory: none on the heap, so a phase
-// does not measure itself. Time: microseconds at the begin and at the end. At
-// most 256 different phases are recorded. Visits of later ones are left out,
-// and `UnrecordedPhaseCount()` counts them. While a profile is being made, at
-// most 32 may be open at once; one more ends the process.
+// thread separately, and a phase of kThisThread must end on the thread that
+// began it. The bytes are those of the whole process. Memory: none on the heap,
+// so a phase does not measure itself. Time: microseconds at the begin and at
+// the end. At most 256 different phases are recorded. Visits of later ones are
+// left out, and `UnrecordedPhaseCount()` counts them. While a profile is being
+// made, at most 32 may be open at once; one more ends the process.
 
 #ifndef FOOTPRINT_PROFILING_RECORDING_MEMORY_PHASE_H_
 #define FOOTPRINT_PROFILING_RECORDING_MEMORY_PHASE_H_

@@ -29,8 +29,9 @@ namespace footprint {
 
 struct ContainerLimit {
   int64_t bytes = 0;  // 0 if nothing was seen, so no limit is recommended.
-  // The parts, before rounding. Without the agent, with swapped bytes; shared
-  // pages count once.
+  // The parts, before rounding.
+  //
+  // Without the agent, with swapped bytes; shared pages count once.
   int64_t resident_bytes = 0;
   int64_t memory_file_bytes = 0;  // Files in memory that no process maps.
   int64_t kernel_bytes = 0;
