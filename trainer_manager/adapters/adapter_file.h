@@ -34,9 +34,10 @@
 
 namespace footprint {
 
-// Writes both files into `folder`, which must exist. Returns InvalidArgument if
-// the parameters are not those of the network; other errors are those of
-// SaveParameters.
+// Writes both files into `folder`, which must exist, the weights first: if the
+// second write fails, the new weights are beside the old configuration. Returns
+// InvalidArgument if the parameters are not those of the network; other errors
+// are those of SaveParameters.
 absl::Status SaveAdapters(const AdaptedNetwork& adapted,
                           const Parameters& parameters,
                           absl::string_view folder);
@@ -46,8 +47,9 @@ absl::Status SaveAdapters(const AdaptedNetwork& adapted,
 // is not that of the network's adapters, or is of a kind that is not supported
 // (DoRA, trained biases, ranks that differ), if a matrix is missing, has
 // another shape, or belongs to no adapter of the network, if a value is not
-// finite, or if the two files are of different saves. Other errors are those of
-// ReadAdapterConfig and LoadParameters.
+// finite, or if the weights file says that its matrices were trained with
+// another rank, alpha or use_rslora than the configuration has. Other errors
+// are those of ReadAdapterConfig and LoadParameters.
 absl::Status LoadAdapters(absl::string_view folder,
                           const AdaptedNetwork& adapted,
                           Parameters* parameters);
@@ -67,9 +69,9 @@ struct AdapterConfig {
   std::vector<std::string> target_modules;  // empty if it is not a list
 };
 
-// Reads adapter_config.json in `folder`. Returns InvalidArgument if it is not
-// JSON, or if the configuration is not supported; other errors are those of
-// ReadWholeFile, with a limit of 1 MiB.
+// Reads adapter_config.json in `folder`. Returns InvalidArgument if it is not a
+// JSON object, if a field has another type, or if the configuration is not
+// supported; other errors are those of ReadWholeFile, with a limit of 1 MiB.
 absl::StatusOr<AdapterConfig> ReadAdapterConfig(absl::string_view folder);
 
 // Does the same for a text, which errors call `name`.

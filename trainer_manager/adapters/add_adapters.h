@@ -47,7 +47,8 @@ struct LoraTarget {
   int64_t part = 0;
   int64_t parts = 1;
   // The module's name in PEFT's files, if it is not the layer's. A * in it
-  // stands for what the * of `layers` matched; then each has exactly one.
+  // stands for what the * of `layers` matched; then each of the two must have
+  // exactly one.
   std::string module = "";
 };
 
@@ -85,13 +86,15 @@ struct AdaptedNetwork {
 };
 
 // Returns the network with adapters. Returns InvalidArgument if there is no
-// target; if a target matches no layer, or none that is fully connected; if two
-// targets are of the same units of a layer, or of one module; if a target's
-// layer shares its weights; if a rank is larger than an extent of the matrix,
-// or below 1; if an alpha is not finite or not above 0; if a pattern of
-// `trained` matches no parameter, a target's weight, or only some parameters of
-// a layer; or if the network has groups, which must be added to the result
-// instead. Other errors are those of ResolveNetwork.
+// target; if a target matches no layer, or none that is fully connected; if its
+// part is not one of its parts, or these do not divide the units; if the * of a
+// module has no single * to stand for; if two targets are of the same units of
+// a layer, or of one module; if a target's layer shares its weights; if a rank
+// is larger than an extent of the matrix, or below 1; if an alpha is not finite
+// or not above 0; if a pattern of `trained` matches no parameter, a target's
+// weight, or only some parameters of a layer; or if the network has groups,
+// which must be added to the result instead. Other errors are those of
+// ResolveNetwork.
 absl::StatusOr<AdaptedNetwork> AddAdapters(const Network& network,
                                            const LoraOptions& options);
 

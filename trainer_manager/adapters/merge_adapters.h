@@ -8,8 +8,9 @@
 // Writes weight + scale * (B A) transposed, summed in double and rounded once,
 // and all other parameters as they are. `parameters` stay as they are. The file
 // is replaced as a whole or not at all. Nothing is kept; thread-compatible.
-// Memory: 64 KiB and a row of the widest adapted layer. Time: that of writing,
-// and rank multiplications for each adapted weight.
+// Memory: at most 64 KiB, the file's header, and 12 bytes for each unit of the
+// widest adapted layer. Time: that of writing, and rank multiplications for
+// each adapted weight.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_ADAPTERS_MERGE_ADAPTERS_H_
 #define FOOTPRINT_TRAINER_MANAGER_ADAPTERS_MERGE_ADAPTERS_H_
@@ -21,7 +22,7 @@
 
 namespace footprint {
 
-// Returns InvalidArgument if the parameters are not those of the network, and
+// Returns InvalidArgument if the parameters lack a matrix of an adapter, and
 // OutOfRange if a merged weight is not finite; the message names it. Other
 // errors are those of SaveParameters.
 absl::Status MergeAdapters(const AdaptedNetwork& adapted,

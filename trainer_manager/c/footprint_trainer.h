@@ -24,13 +24,16 @@
 // in words what the calling thread's last failure was. After a failure the
 // handles may still be used, and are as they were before the call unless a
 // function says otherwise. A handle that is null, of the other type, or already
-// freed, is an error; so is a null pointer to a result.
+// freed, is an error (FOOTPRINT_INVALID_ARGUMENT); so is a null pointer to a
+// result, unless the function allows it.
 //
 // The caller frees what it created. Texts, values and networks are copied. A
 // handle may be used by one thread at a time, and different handles by
 // different threads. No C++ exception leaves a function. Memory: a trainer
 // takes what footprint_trainer_report says, once footprint_trainer_create has
-// succeeded.
+// succeeded. An inference also keeps a copy of its inputs. In a training,
+// footprint_trainer_infer adds the outputs, and uses the arena of an inference
+// instead of the training's.
 //
 // A C99 header without dependencies. C++ programs have //trainer_manager:train.
 
@@ -91,16 +94,18 @@ typedef struct footprint_report {
   int64_t model_bytes;    // weights and running statistics
   int64_t arena_bytes;    // activations, gradients, scratch
   int64_t iterations;     // steps trained, those of a loaded file included
-  int64_t steps;          // the operations of one iteration
-  // The name of the operation that needs the most memory; valid as long as the
-  // trainer.
+  int64_t steps;          // the operations of an iteration, or of a micro-batch
+  // The name of the operation that needs the most memory, or "" if there is no
+  // operation; valid as long as the trainer.
   const char* largest_step;
 } footprint_report;
 
 // Makes an empty network. `*network` is null after a failure.
 footprint_status footprint_network_create(footprint_network** network);
 
-// Adds an input of `rank` extents, from 1 to 4; the first is the batch. Only
+// Adds an input of `rank` extents, from 1 to 4; the first is the batch. Returns
+// FOOTPRINT_INVALID_ARGUMENT for another type or rank, or an extent below 1,
+// and FOOTPRINT_OUT_OF_RANGE for more than 2^63 - 1 bytes. Only
 // footprint_trainer_plan checks names and connections.
 footprint_status footprint_network_add_input(footprint_network* network,
                                              const char* name,
@@ -110,14 +115,16 @@ footprint_status footprint_network_add_input(footprint_network* network,
 
 // Adds a layer of a type such as "conv2d", which reads inputs or layers by
 // their names, separated by commas. `properties` are "filters=16,
-// kernel_size=3", or null. named_layers.h lists types and properties.
+// kernel_size=3", or null. named_layers.h lists types and properties; others
+// are FOOTPRINT_INVALID_ARGUMENT.
 footprint_status footprint_network_add_layer(footprint_network* network,
                                              const char* type, const char* name,
                                              const char* inputs,
                                              const char* properties);
 
 // Does not train the parameters whose names match, such as "conv*": training
-// then takes less memory. Only whole layers can be frozen.
+// then takes less memory. Only whole layers can be frozen;
+// footprint_trainer_plan checks that.
 footprint_status footprint_network_freeze(footprint_network* network,
                                           const char* pattern);
 
@@ -129,8 +136,8 @@ footprint_status footprint_trainer_plan(const footprint_network* network,
                                         const char* settings,
                                         footprint_trainer** trainer);
 
-// Allocates the memory that was planned, and draws the first weights. Call it
-// once.
+// Allocates the memory that was planned, and draws the first weights. A second
+// call returns FOOTPRINT_FAILED_PRECONDITION.
 footprint_status footprint_trainer_create(footprint_trainer* trainer);
 
 // Copies a whole batch of `count` values into the input `slot`, or into the
@@ -150,7 +157,8 @@ footprint_status footprint_trainer_step(footprint_trainer* trainer,
                                         float* loss);
 
 // Computes the outputs for the inputs that are set, in place of the loss. The
-// first call in a training also plans an inference.
+// first call in a training also plans an inference. After a failure there are
+// no outputs.
 footprint_status footprint_trainer_infer(footprint_trainer* trainer);
 
 // These give the values of output `index` of the last infer, or of a weight
@@ -171,11 +179,16 @@ footprint_status footprint_trainer_save(const footprint_trainer* trainer,
 
 // Loads a file of weights or of a training, of the same network. With a file of
 // a training, a training continues from it, and an inference takes its weights.
-// With a file of weights, both take the weights.
+// With a file of weights, both take the weights. There are no outputs until the
+// next infer, even if this fails. If the file changes or cannot be read further
+// while it is loaded (FOOTPRINT_FAILED_PRECONDITION, FOOTPRINT_UNAVAILABLE),
+// some weights may have changed.
 footprint_status footprint_trainer_load(footprint_trainer* trainer,
                                         const char* path);
 
-// Writes a report of `size` bytes: pass sizeof(footprint_report).
+// Writes a report of `size` bytes: pass sizeof(footprint_report). Bytes that
+// this version does not know are set to 0; more than 1,024 bytes are
+// FOOTPRINT_INVALID_ARGUMENT.
 footprint_status footprint_trainer_report(const footprint_trainer* trainer,
                                           footprint_report* report,
                                           size_t size);

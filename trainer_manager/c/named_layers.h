@@ -38,10 +38,11 @@
 
 namespace footprint {
 
-// Makes a layer. Returns InvalidArgument if no layer has that type, if the
-// layer does not have a property that is given, or if a property that it needs
-// is missing or malformed. Values that suit no network, such as a unit of 0,
-// are refused when the network is planned.
+// Makes a layer. Returns InvalidArgument if no layer has that type, if the text
+// is not a list of properties (Properties::Parse), if the layer does not have a
+// property that is given, or if a property that it needs is missing or
+// malformed. Values that suit no network, such as a unit of 0, are refused when
+// the network is planned.
 absl::StatusOr<LayerPointer> MakeNamedLayer(absl::string_view type,
                                             absl::string_view properties);
 

@@ -33,13 +33,15 @@ namespace footprint {
 
 class Properties {
  public:
-  // Parses the text; an empty one has no property. Returns InvalidArgument if a
-  // property has no "=", no key or no value, or if a key is given twice.
+  // Parses the text; an empty or blank one has no property. Returns
+  // InvalidArgument if a property has no "=", no key or no value, or if a key
+  // is given twice.
   static absl::StatusOr<Properties> Parse(absl::string_view text);
 
   // Sets `*value` if the text has the key, and leaves it as it is otherwise. A
-  // malformed value makes Finish fail, and `*value` arbitrary. Whole numbers
-  // are decimal; a bool is "true" or "false".
+  // malformed value makes Finish fail, and a malformed number makes `*value`
+  // arbitrary. Whole numbers are decimal; a bool is "true" or "false"; a float
+  // may also be "nan" or "inf".
   void Take(absl::string_view key, int64_t* value);
   void Take(absl::string_view key, float* value);
   void Take(absl::string_view key, bool* value);

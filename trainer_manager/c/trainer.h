@@ -4,13 +4,15 @@
 //   auto trainer = footprint::Trainer::Plan(network, settings);
 //   absl::Status status = (*trainer)->Create();
 //   status = (*trainer)->Set(0, footprint::InputView(rows));
-//   status = (*trainer)->Set(footprint::Trainer::kLabel, labels);
+//   status = (*trainer)->Set(footprint::Trainer::kLabel,
+//                            footprint::InputView(labels));
 //   absl::StatusOr<float> loss = (*trainer)->Step();
 //
 // A C++ program uses the Manager (//trainer_manager:manager), which copies less
 // and does more. Owns everything; thread-compatible. Memory: that of the plan
-// once Create was called, and an inference's arena during Infer, in place of
-// the training's; in inference also a copy of the inputs.
+// once Create was called; in inference also a copy of the inputs. In a
+// training, Infer uses an inference's arena in place of the training's, and
+// keeps the outputs.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_C_TRAINER_H_
 #define FOOTPRINT_TRAINER_MANAGER_C_TRAINER_H_
@@ -51,7 +53,7 @@ class Trainer {
   absl::Status Create();
 
   // Copies the values of one batch. Returns InvalidArgument if there is no such
-  // slot, or if the number or type of the values differs. This and the
+  // slot, or if CheckInputView (input_view.h) refuses the values. This and the
   // following functions return FailedPrecondition if Create was not called, or
   // if the mode does not suit the call.
   absl::Status Set(int slot, InputView values);
@@ -61,8 +63,9 @@ class Trainer {
 
   // Computes the outputs for the inputs that are set, with the weights as they
   // are; see Manager::Infer. Returns FailedPrecondition if an input was never
-  // set. In a training, the first call plans an inference, and each call
-  // releases the training's arena.
+  // set. In a training, the first call plans an inference and makes its
+  // manager, with the errors of PlanExecution and Manager::Create, and each
+  // call releases the training's arena.
   absl::Status Infer();
 
   // Returns an output of the last Infer, valid until the next call. Returns
@@ -81,13 +84,15 @@ class Trainer {
   // Loads a file of either kind. A training continues from a file of a
   // training. From a file of weights it takes only these; its iteration and
   // optimizer states stay. An inference takes the weights of either file.
-  // Errors: those of LoadParameters and ResumeTraining.
+  // Errors: those of LoadParameters and ResumeTraining. Whether it fails or
+  // not, Output fails until the next Infer.
   absl::Status Load(absl::string_view path);
 
   const ExecutionPlan& plan() const { return plan_; }
   // Returns the steps that were done; 0 in inference.
   int64_t iteration() const;
-  // Returns the name of the step that needs most of the arena.
+  // Returns the name of the step that needs most of the arena; empty for a plan
+  // without steps.
   const std::string& largest_step() const { return largest_step_; }
 
  private:

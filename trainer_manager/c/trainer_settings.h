@@ -14,7 +14,7 @@
 //   schedule        constant (the default); linear or cosine (to last_rate,
 //                   after iterations); step (times factor, every so many
 //                   iterations); exponential (times factor)
-//   last_rate, iterations, factor  of the schedule
+//   last_rate, iterations, factor  of the schedule; last_rate is 0 by default
 //   warm_up         iterations of a linear warm-up in front of the schedule
 //   seed            of the first weights and of dropout: 1
 //   budget          the most memory, such as 24 MB
@@ -23,7 +23,7 @@
 //                   depend on them
 //   swap_folder     the folder of a file for tensors beyond the budget; a
 //                   comma in its path is written "\,"
-//   clip_norm, clip_value  limits of gradients
+//   clip_norm, clip_value  limits of gradients; by default there are none
 //   atomic_steps    true: a step that fails changes no weight; false
 //
 // A pure function, thread-safe. Memory: that of the result.
@@ -48,7 +48,9 @@ struct TrainerSettings {
 
 // Returns InvalidArgument, with the setting's name, if a setting is unknown,
 // malformed or missing, if it belongs to another optimizer, schedule or mode,
-// or if nothing can be trained with the optimizer's numbers.
+// or if nothing can be trained with the optimizer's numbers. Planning and
+// Manager::Create check the budget, micro_batches, swap_folder and the limits
+// of gradients.
 absl::StatusOr<TrainerSettings> ParseTrainerSettings(absl::string_view text);
 
 }  // namespace footprint

@@ -39,8 +39,9 @@ class PlanBuilder {
   const ResolvedNetwork& network() const { return network_; }
   const MemoryOptions& options() const { return options_; }
 
-  // Returns a plan whose arena has a lower bound but no offsets. Errors: those
-  // of BuildSteps and CheckRequests; OutOfRange if the bytes do not fit 64
+  // Returns a plan whose arena has a lower bound but no offsets and no height,
+  // so that planned_bytes() says nothing. Errors: those of BuildSteps,
+  // AssignStorages and CheckRequests; OutOfRange if the bytes do not fit 64
   // bits.
   absl::StatusOr<ExecutionPlan> Bound(const StepChoices& choices) const {
     return Bound(choices, network_);
@@ -50,8 +51,9 @@ class PlanBuilder {
   absl::StatusOr<ExecutionPlan> Bound(const StepChoices& choices,
                                       ResolvedNetwork network) const;
 
-  // Returns a plan with offsets. Errors: those of BuildSteps and PlanMemory;
-  // OutOfRange if the bytes do not fit 64 bits.
+  // Returns a plan with offsets, but without a fingerprint. Errors: those of
+  // BuildSteps, AssignStorages and PlanMemory; OutOfRange if the bytes do not
+  // fit 64 bits.
   absl::StatusOr<ExecutionPlan> Plan(const StepChoices& choices) const;
 
   // Does the same, but returns nullopt if the plan is above

@@ -15,7 +15,8 @@
 // the lowest, and at each point tries only some changes drawn at random.
 //
 // Refers to its arguments. Thread-compatible. Memory: a plan or two. Time:
-// limited by a fixed number of steps, summed over all plans that it bounds.
+// limited by a fixed number of steps, summed over all plans that an object
+// bounds.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_CHOICE_DESCENT_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_CHOICE_DESCENT_H_
@@ -48,7 +49,8 @@ class ChoiceDescent {
 
   ChoiceDescent(const PlanBuilder& builder, bool may_swap);
 
-  // Runs the search. Errors: those of PlanBuilder::Bound and of `visit`.
+  // Runs the search, which ends at once if MayDrop is false. Errors: those of
+  // PlanBuilder::Bound and of `visit`.
   absl::Status Run(const BoundedChoices& start, const Visit& visit);
 
  private:

@@ -34,13 +34,15 @@ namespace footprint {
 
 // Returns the plan. Errors: those of ResolveNetwork; InvalidArgument if the
 // alignment or the number of states is not valid, if the batch cannot be
-// divided into the micro-batches, or if AssignGroups
-// (//trainer_manager/networks:assign_groups) refuses a group; ResourceExhausted
-// if the budget is too small. That message has the smallest budget that was
-// found to work with these options, the step that needs it, and the options
-// that are off and may need less. `optimizer_states`: see
-// Optimizer::states_per_weight. `math` must outlive the plan and every manager
-// of it; runtime/plan_execution.h gives HighwayBackend().
+// divided into the micro-batches, if an inference has several of them, if
+// AssignGroups (//trainer_manager/networks:assign_groups) refuses a group, or
+// if no derivative reaches a layer with weights; OutOfRange if the bytes of all
+// tensors do not fit 64 bits; ResourceExhausted if the budget is too small.
+// That message has the smallest budget that was found to work with these
+// options, the step that needs it, and what may need less: a smaller batch, or
+// options that are off. `optimizer_states`: see Optimizer::states_per_weight.
+// `math` must outlive the plan and every manager of it;
+// runtime/plan_execution.h gives HighwayBackend().
 absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
                                             NetworkMode mode,
                                             const MemoryOptions& options,

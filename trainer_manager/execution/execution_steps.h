@@ -6,7 +6,7 @@
 //       BuildSteps(network, options, states, choices, &plan);
 //
 // This is a step of planning; execution_plan.h says how much memory that takes.
-// Pure, thread-safe.
+// Changes only `plan`; thread-safe.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_STEPS_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_STEPS_H_
@@ -35,9 +35,9 @@ struct StepChoices {
   std::vector<size_t> forgotten;
 };
 
-// Fills in everything but storages and total bytes. Tensors get their
-// lifespans. Returns InvalidArgument if a layer has weights but no derivative
-// reaches it.
+// Fills in everything but the math backend, storages, total bytes and the
+// fingerprint; `plan` must be new. Tensors get their lifespans. Returns
+// InvalidArgument if a layer has weights but no derivative reaches it.
 absl::Status BuildSteps(ResolvedNetwork network, const MemoryOptions& options,
                         int optimizer_states, const StepChoices& choices,
                         ExecutionPlan* plan);

@@ -100,7 +100,8 @@ struct MemoryOptions {
   // The alignment of every tensor: a power of two, from 4 to 64.
   int64_t alignment_bytes = 16;
 
-  // Returns options with all optimisations off: the debug mode.
+  // Returns options with all optimisations off and keep_outputs set: the debug
+  // mode.
   static MemoryOptions Debug();
 };
 
@@ -127,8 +128,8 @@ absl::string_view TensorKindName(TensorKind kind);
 // The owner of the memory that a tensor lies in.
 enum class StorageClass : uint8_t {
   kModel,  // weights and statistics: as long as the model
-  kFixed,  // optimizer state, sums of gradients, inputs, labels, outputs: as
-           // long as the manager
+  kFixed,  // optimizer state, sums of gradients, inputs, labels, outputs and,
+           // with micro-batches, copies of statistics: as long as the manager
   kUser,   // inputs of an inference, and its label
   kArena,  // everything else, planned
 };
@@ -138,8 +139,8 @@ struct PlannedTensor {
   TensorKind kind = TensorKind::kActivation;
   TensorType spec;
   int64_t size_bytes = 0;
-  int64_t lower_step = 0;    // the step that writes it
-  int64_t upper_step = 0;    // after the last step that reads it
+  int64_t lower_step = 0;    // the step that writes it; 0 if it is there before
+  int64_t upper_step = 0;    // after the last step that uses it
   bool is_retained = false;  // readable when all steps are done
   size_t storage = 0;
 };
@@ -218,8 +219,8 @@ struct ExecutionPlan {
   std::vector<size_t> output_tensors;  // in training only with keep_outputs
   size_t loss_tensor = 0;              // if there is a loss
 
-  // The size of the swap file. Each of its bytes is written once and read once
-  // in each micro-batch.
+  // The size of the swap file. Each of its bytes, but those that align tensors
+  // to 4 KiB, is written once and read once in each micro-batch.
   int64_t swap_file_bytes = 0;
 
   int64_t model_bytes = 0;
@@ -251,12 +252,14 @@ struct ExecutionPlan {
 };
 
 // Returns a hash of the plan's steps, tensors and memory. Two plans with the
-// same hash place their tensors equally. It follows no index in the plan, so it
-// accepts a plan whose indices are wrong.
+// same hash place their tensors equally. It leaves out the math backend, the
+// layers' hyperparameters and what `arena` says besides its height. It follows
+// no index in the plan, so it accepts a plan whose indices are wrong.
 uint64_t PlanFingerprint(const ExecutionPlan& plan);
 
-// Returns InvalidArgument if the plan differs from what PlanExecution made.
-// Parameters::Create and Manager::Create call this.
+// Returns InvalidArgument if PlanFingerprint is no longer what it was when
+// PlanExecution made the plan. Parameters::Create and Manager::Create call
+// this.
 absl::Status CheckUnedited(const ExecutionPlan& plan);
 
 // Returns the tensors of the certificate: for each storage in the arena at the
@@ -268,7 +271,7 @@ std::vector<size_t> CertificateTensors(const ExecutionPlan& plan);
 // not count.
 std::vector<int64_t> LiveBytesByKind(const ExecutionPlan& plan, int64_t step);
 
-// Returns a name such as "conv1: calculate gradient".
+// Returns a name such as "conv1: calculate gradient"; the step must exist.
 std::string StepName(const ExecutionPlan& plan, int64_t step);
 
 }  // namespace footprint

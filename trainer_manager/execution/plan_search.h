@@ -48,7 +48,7 @@ class PlanSearch {
              const MemoryOptions& options, int optimizer_states, bool may_swap);
 
   // Returns the first plan within the budget, or else the lowest. Errors: those
-  // of BuildSteps and PlanMemory.
+  // of PlanBuilder. The plan has no fingerprint yet.
   absl::StatusOr<ExecutionPlan> Run() const;
 
  private:

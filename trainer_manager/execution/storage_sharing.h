@@ -5,8 +5,8 @@
 //
 // Reads steps, tensors and their lifespans. Fills in the storages, with offsets
 // for those outside the arena, and the bytes of model and fixed memory. This is
-// a step of planning (execution_plan.h). Pure and thread-safe. Memory: some
-// hundred bytes a tensor.
+// a step of planning (execution_plan.h). Changes only `plan`; thread-safe.
+// Memory: some hundred bytes a tensor.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_STORAGE_SHARING_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_STORAGE_SHARING_H_

@@ -19,7 +19,7 @@
 
 namespace footprint {
 
-// Returns the whole HTML page.
+// Returns the whole HTML page. The plan must have a step.
 std::string DrawExecution(const ExecutionPlan& plan, absl::string_view title);
 
 }  // namespace footprint

@@ -2,12 +2,12 @@
 //
 //   network.AddLayer("relu", footprint::Relu(), {"hidden"});
 //
-// Each takes floats of any rank and may write its output over its input. See
-// layer.h for ownership and thread-safety. Memory: ReLU, sigmoid and tanh keep
-// their output for the derivative. GELU and SiLU keep their input, so in
-// training their output never takes its place. Dropout keeps nothing: its mask
-// is a function of the seed, the iteration and the element, and is calculated
-// again.
+// Each takes floats of 1 to kMaxRank extents and may write its output over its
+// input. See layer.h for ownership and thread-safety. Memory: ReLU, sigmoid and
+// tanh keep their output for the derivative. GELU and SiLU keep their input, so
+// in training their output takes its place only if nothing up to them is
+// trained. Dropout keeps nothing: its mask is a function of the seed, the
+// iteration and the element, and is calculated again.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_ACTIVATIONS_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_ACTIVATIONS_H_

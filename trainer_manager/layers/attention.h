@@ -1,5 +1,5 @@
 // The layer of multi-head self-attention, in which each position of a sequence
-// attends to the others.
+// attends to all positions.
 //
 //   network.AddLayer("qkv", footprint::FullyConnected(3 * width), {"x"});
 //   network.AddLayer("attention", footprint::Attention({/*heads=*/4}),
@@ -9,11 +9,11 @@
 // by side, and the output is [batch, positions, width]. The heads share the
 // width, and each computes softmax(queries * keys^T / sqrt(head width)) *
 // values. See layer.h for ownership and thread-safety. Memory: keeps its input,
-// its output and one float for each head and position. The probabilities, which
-// are larger by a factor of the positions, are calculated again one head at a
-// time, in a workspace of positions^2 + 3 * positions * head width floats (in
-// the derivative 2 * positions^2 and 4 * positions * head width), plus the
-// backend's own workspace.
+// its output and one float for each sequence, head and position. The
+// probabilities, which are larger by a factor of the positions, are calculated
+// again one head at a time, in a workspace of positions^2 + 3 * positions *
+// head width floats (in the derivative 2 * positions^2 and 4 * positions * head
+// width), plus the backend's own workspace.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_ATTENTION_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_ATTENTION_H_
@@ -29,8 +29,10 @@ struct AttentionOptions {
   bool causal = false;  // no position attends to a later one
 };
 
-// Makes the layer. Resolving the network returns InvalidArgument if the last
-// extent of the input is not three times a multiple of `heads`.
+// Makes the layer. Resolving the network returns InvalidArgument if the input
+// is not floats of rank 3, if its last extent is not three times a multiple of
+// `heads`, if `heads` is below 1, or if there are more than 2^24 positions or
+// 2^50 elements.
 LayerPointer Attention(const AttentionOptions& options);
 
 }  // namespace footprint

@@ -33,9 +33,11 @@ struct Convolution2dOptions {
   int64_t groups = 1;
 };
 
-// Makes the layer. Resolving the network returns InvalidArgument if an option
-// is out of range, if the kernel is larger than the padded image, or if the
-// channels cannot be divided into the groups.
+// Makes the layer. Resolving the network returns InvalidArgument if the input
+// is not floats of rank 4, if the channels, the kernel or the stride are not
+// from 1 to 2^20, if the padding is below 0 or not less than the kernel, if the
+// kernel is larger than the padded image, or if the channels cannot be divided
+// into the groups.
 LayerPointer Convolution2d(const Convolution2dOptions& options);
 
 }  // namespace footprint

@@ -4,7 +4,8 @@
 //
 // Works on the last axis: [..., inputs] becomes [..., units]. Weights are
 // "weight" [inputs, units] and "bias" [units]. See layer.h for ownership and
-// thread-safety. Memory: keeps its input until the gradient is calculated.
+// thread-safety. Memory: keeps its input until the gradient is calculated;
+// planned workspaces hold the scratch memory that the math backend asks for.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_FULLY_CONNECTED_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_FULLY_CONNECTED_H_

@@ -242,7 +242,7 @@ class Layer {
       const LayerInputs& inputs) const = 0;
 
   // Runs the forward step. Returns OutOfRange if an index in the data is out of
-  // range.
+  // range, or if a loss ignores all labels.
   virtual absl::Status Forward(const StepData& data) const = 0;
   // These run the other steps. They are called if the signature declares such a
   // step. A layer that declares one must override it: the default ends the
@@ -257,7 +257,8 @@ class Layer {
 using LayerPointer = std::shared_ptr<const Layer>;
 
 // These are checks for Describe. They return InvalidArgument with a message
-// that says what is needed. `index` must be that of an input.
+// that says what is needed. `index` must be that of an input: check the count
+// first.
 absl::Status CheckInputCount(const LayerInputs& inputs, size_t count);
 absl::Status CheckInputType(const LayerInputs& inputs, size_t index,
                             DType type);

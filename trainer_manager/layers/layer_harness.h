@@ -5,9 +5,9 @@
 //   harness.Forward();
 //   EXPECT_LT(harness.WorstDerivativeError(), 1e-2);
 //
-// Every tensor has its own memory, and values that no step writes stay NaN.
-// Ends the program if the layer refuses its inputs. Owns the tensors and keeps
-// the layer alive. Thread-compatible.
+// Every tensor has its own memory. Results, gradients and workspaces are NaN
+// until a step writes them. Ends the program if the layer refuses its inputs.
+// Owns the tensors and keeps the layer alive. Thread-compatible.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_LAYER_HARNESS_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_LAYER_HARNESS_H_
@@ -29,9 +29,10 @@ absl::Status Refusal(const LayerPointer& layer, std::vector<TensorType> inputs);
 
 class LayerHarness {
  public:
-  // Float inputs and weights get random values from `seed`; int32 inputs and
-  // labels get random indices below `indices`. A `frozen` layer is described as
-  // not trained.
+  // Float inputs, labels, weights and output derivatives get random values
+  // between -1 and 1 from `seed`, and statistics between 1 and 3; int32 inputs
+  // and labels get random indices below `indices`. The output derivative of a
+  // loss is 1. A `frozen` layer is described as not trained.
   LayerHarness(LayerPointer layer, std::vector<TensorType> inputs,
                NetworkMode mode = NetworkMode::kTraining, uint64_t seed = 1,
                int32_t indices = 3, bool frozen = false);
@@ -48,7 +49,9 @@ class LayerHarness {
   // These compare the gradients, or the input derivatives, with the central
   // differences of an objective, which is the sum of all outputs, each times a
   // fixed random factor. They return the largest error divided by the largest
-  // central difference, and infinity if all central differences are zero.
+  // central difference, and infinity if an error is not finite or all central
+  // differences are zero. They run the forward step many times, which moves
+  // running statistics.
   double WorstGradientError();
   double WorstDerivativeError();
 

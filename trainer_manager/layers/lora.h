@@ -15,8 +15,9 @@
 // have no gradient and no optimizer state. "lora_A" [rank, inputs] begins with
 // random numbers, and "lora_B" [units, rank] with zeros, so that the first step
 // gives what FullyConnected gives. See layer.h for ownership and thread-safety.
-// Memory: keeps its input for the gradient. Workspaces hold products of 64 rows
-// and, in the gradient, a copy of the larger matrix.
+// Memory: keeps its input for the gradient. Workspaces hold products of 64
+// rows, in the gradient also a copy of the larger matrix, and the scratch
+// memory of the math backend.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_LORA_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_LORA_H_
@@ -47,7 +48,9 @@ std::string LoraMatrixName(const LoraMatrices& matrices, char which);
 // Makes the layer. Resolving the network returns InvalidArgument as for
 // FullyConnected, and also for no matrices, for a rank below 1 or above an
 // extent of the part, for a scale that is not finite or not above 0, for a part
-// that the units do not have, and for more than 2^40 units or inputs.
+// that the units do not have, and for more than 2^40 units or inputs. Two pairs
+// of matrices for one part have one name, which resolving refuses with
+// AlreadyExists.
 LayerPointer LoraFullyConnected(int64_t units,
                                 std::vector<LoraMatrices> matrices);
 

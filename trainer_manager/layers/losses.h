@@ -36,8 +36,8 @@ struct SoftmaxOptions {
   float label_smoothing = 0;
   // Rows with this label do not count: they have no loss and no derivative, and
   // the mean is over the others. This lets the last rows of a data set train in
-  // a batch that was planned for more. With micro-batches each part must have a
-  // label that counts. The value is from -2^24 to 2^24.
+  // a batch that was planned for more rows. With micro-batches each part must
+  // have a label that counts. The value is from -2^24 to 2^24.
   absl::optional<int32_t> ignored_label;
 };
 

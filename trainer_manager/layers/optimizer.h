@@ -43,7 +43,7 @@ class Optimizer {
   virtual int states_per_weight() const = 0;
 
   // Returns InvalidArgument, with the value, if nothing can be trained with
-  // these parameters. Manager::Create calls this.
+  // these parameters. Manager::Create and ReplaceOptimizer call this.
   virtual absl::Status CheckParameters() const { return absl::OkStatus(); }
 
   // Changes the weight. `iteration` counts from 1; each of `states` has the
@@ -80,8 +80,9 @@ class Optimizer {
 using OptimizerPointer = std::shared_ptr<const Optimizer>;
 
 // The following functions check nothing. CheckParameters of the result refuses
-// rates, momentum, epsilon and weight decay that are not finite or below 0, and
-// decays of averages that are not at least 0 and below 1.
+// rates, momentum, epsilon and weight decay that are not finite or below 0,
+// decays of averages that are not at least 0 and below 1, and schedules that
+// RateSchedule::Check refuses.
 
 // The rule is weight -= rate * gradient.
 OptimizerPointer StochasticGradientDescent(RateSchedule rate);

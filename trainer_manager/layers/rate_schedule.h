@@ -10,8 +10,9 @@
 // schedule: replace the optimizer instead (Manager::ReplaceOptimizer).
 //
 // Immutable values, thread-safe. Memory: some words. The formulas are those of
-// PyTorch's LinearLR, CosineAnnealingLR, StepLR and ExponentialLR; its counter
-// begins at 0 and ours at 1.
+// PyTorch's LinearLR, CosineAnnealingLR, StepLR and ExponentialLR, but its
+// counter begins at 0 and ours at 1, and its cosine rises again after the last
+// rate.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_RATE_SCHEDULE_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_RATE_SCHEDULE_H_

@@ -5,8 +5,9 @@
 // Flatten, and the derivatives of a sum and of a position embedding, share
 // their operand's bytes if the plan lets them. Resolving the network returns
 // InvalidArgument if the inputs have other types or shapes than a layer takes,
-// and OutOfRange if concatenated inputs have too many elements. See layer.h for
-// ownership and thread-safety. Memory: an embedding keeps only its indices.
+// if there is no such axis, or if a table has an extent below 1, and OutOfRange
+// if concatenated inputs have too many elements. See layer.h for ownership and
+// thread-safety. Memory: an embedding keeps only its indices.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_STRUCTURE_LAYERS_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_STRUCTURE_LAYERS_H_

@@ -26,9 +26,10 @@ struct TensorType {
   DType type = DType::kF32;
 };
 
-// Returns the bytes. Returns InvalidArgument if an extent is below 1, or if
-// there are more than kMaxRank. Returns OutOfRange if there are more than 2^63
-// - 1 bytes. The message shows the shape.
+// Returns the bytes. Returns InvalidArgument if an extent is below 1, if there
+// are more than kMaxRank extents, or if the rows of a quantised type are not
+// whole blocks. Returns OutOfRange if there are more than 2^63 - 1 bytes. The
+// message shows the shape.
 absl::StatusOr<int64_t> CheckedSizeBytes(const TensorType& spec);
 
 // Returns the bytes of a tensor that passes CheckedSizeBytes.

@@ -32,8 +32,8 @@ constexpr int64_t kWideBlockColumns = 256;
 // rows.
 constexpr int64_t kWideBlockRows = 288;
 constexpr int64_t kLongBlockColumns = 1024;
-// Products with fewer multiplications than the first are calculated in place.
-// Products with more than the second justify a larger workspace.
+// Products with at most as many multiplications as the first are calculated in
+// place. Products with more than the second justify a larger workspace.
 constexpr int64_t kSmallProduct = int64_t{1} << 18;
 constexpr int64_t kLargeProduct = int64_t{1} << 26;
 constexpr int64_t kFloatBytes = static_cast<int64_t>(sizeof(float));

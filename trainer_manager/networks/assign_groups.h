@@ -5,13 +5,14 @@
 //                                                &resolved);
 //
 // This is a step of planning (//trainer_manager/execution:execution_plan). A
-// frozen layer is described again, as one that is not trained. A layer has no
-// backward steps if neither it nor any layer before it is trained. A frozen
-// layer after a trained one has a derivative, and has gradients only if the
-// derivative reads them. Networks without a group stay as they are.
+// frozen layer is described again, as one that is not trained. If a group is
+// frozen, a layer has no backward steps unless it or a layer before it is
+// trained. A frozen layer after a trained one has a derivative, and has
+// gradients only if the derivative reads them. Networks without a group stay as
+// they are.
 //
 // Changes only `network`; thread-safe. Memory: some words a parameter. Time:
-// parameters times groups.
+// parameters times groups, and describing the frozen layers again.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_NETWORKS_ASSIGN_GROUPS_H_
 #define FOOTPRINT_TRAINER_MANAGER_NETWORKS_ASSIGN_GROUPS_H_
@@ -23,12 +24,13 @@
 namespace footprint {
 
 // Does nothing for inference. `math` and `pack_winners` are those of
-// ResolveNetwork. Returns InvalidArgument, with the names of the group and the
-// parameter, if CheckGroup refuses a group, if a pattern matches no parameter,
-// if a parameter is in two groups, if a layer is frozen in part, if all
-// parameters are frozen, or if a frozen layer describes another output, other
-// weights or other statistics. After an error `network` is only partly changed:
-// do not use it.
+// ResolveNetwork. Returns InvalidArgument, with the name of the group,
+// parameter or layer, if CheckGroup refuses a group, if a pattern matches no
+// parameter, if a parameter is in two groups, if a layer is frozen in part, if
+// all parameters are frozen, or if a frozen layer describes another output,
+// other weights or other statistics. Other errors are those of Layer::Describe,
+// CheckSizes and CheckOperands for a frozen layer. After an error `network` is
+// only partly changed: do not use it.
 absl::Status AssignGroups(const MathBackend& math, bool pack_winners,
                           ResolvedNetwork* network);
 

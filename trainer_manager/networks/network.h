@@ -98,7 +98,8 @@ struct ResolvedNetwork {
   std::vector<std::vector<size_t>> group_of;
   std::vector<ResolvedLayer> layers;
   // Values: in training the one that the loss reads as its prediction; in
-  // inference the outputs of layers that no layer but the loss reads.
+  // inference the outputs of layers that no layer but a loss reads. An input of
+  // the network is no output of an inference.
   std::vector<size_t> outputs;
 
   const TensorType& spec(size_t value) const {
@@ -113,18 +114,19 @@ struct ResolvedNetwork {
 // the values that only they read are outputs. Layers keep the order in which
 // they were added, as far as it can run.
 //
-// The message of an error names the layer. Returns InvalidArgument if there is
-// no layer, if a name is not UTF-8, if the steps of a signature cannot run
-// (CheckOperands), if there is a cycle, if a layer cannot take an input or a
-// shape, or if an extent is below 1; in training also if a layer leads to no
-// loss; in inference also if a layer reads the loss; in training or with
-// keep_loss also if the number of losses is not one. Returns AlreadyExists if
-// two inputs or layers, or two weights or statistics, have one name. Returns
-// InvalidArgument also if a name is empty or a layer is null. Returns NotFound
-// if an input is neither an input nor a layer, or if the layer to share weights
-// with does not run before; InvalidArgument also if shared weights differ in
-// shape or one of the two layers keeps statistics. Returns OutOfRange if a
-// tensor has more than 2^63 - 1 bytes.
+// The message of an error names the layer or the input. Returns InvalidArgument
+// if there is no layer, if a name is not UTF-8, if the steps of a signature
+// cannot run (CheckOperands), if there is a cycle, if a layer cannot take an
+// input or a shape, or if an extent is below 1 or there are more than kMaxRank;
+// in training also if a layer leads to no loss; in inference also if a layer
+// reads the loss; in training or with keep_loss also if the number of losses is
+// not one. Returns AlreadyExists if two inputs or layers, or two weights or
+// statistics, have one name. Returns InvalidArgument also if a name is empty or
+// a layer is null. Returns NotFound if an input is neither an input nor a
+// layer, or if the layer to share weights with does not run before;
+// InvalidArgument also if shared weights differ in shape or one of the two
+// layers keeps statistics. Returns OutOfRange if a tensor has more than 2^63 -
+// 1 bytes.
 absl::StatusOr<ResolvedNetwork> ResolveNetwork(
     const Network& network, NetworkMode mode,
     const MathBackend& math = ReferenceMath(), bool pack_winners = true,

@@ -15,23 +15,25 @@
 
 namespace footprint {
 
-// Returns a network on rows: input "x" [4, 6], label [4, 2]. The layers include
-// sums, flattens, values with several readers, and shared weights.
+// Returns a network on rows: input "x" [4, 6], label [4, 2]. There are sums,
+// flattens, activations, normalizations, dropouts, values with several readers,
+// and shared weights.
 Network RandomRowNetwork(uint32_t seed);
 
 // Returns a network on images: input "x" [batch, 3, 8, 8] with a batch of 3 to
 // 20, label [batch, 2]. The layers are convolutions, activations,
-// normalizations, poolings and sums.
+// normalizations, dropouts, poolings and sums.
 Network RandomImageNetwork(uint32_t seed);
 
 // Returns a network on sentences: input "x" [batch, 5] with a batch of 2 to 8,
 // label of the same shape, both indices below kTokens. The layers are
-// attention, wide layers and residual sums.
+// attention, wide layers, normalizations, dropouts and residual sums.
 constexpr int kTokens = 7;
 Network RandomTokenNetwork(uint32_t seed);
 
-// Returns a network on images of 3 channels and any size, label [batch, 2]: one
-// to four residual blocks with batch normalization and pooling between them.
+// Returns a network on images: input "image" [batch, 3, height, width] with a
+// batch of 2 to 13 and extents of 8, 12 or 16; label [batch, 2]. It has one to
+// four residual blocks with batch normalization, and a pooling after the first.
 // The third block halves the image.
 Network RandomResidualNetwork(uint32_t seed);
 

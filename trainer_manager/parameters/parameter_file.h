@@ -41,8 +41,9 @@ absl::Status SaveParameters(const Parameters& parameters,
 // names the first parameter that differs; or if a value is NaN, infinite, or a
 // running variance below 0, where the message names the tensor and the
 // position. Returns PermissionDenied if it must not be read. Returns
-// FailedPrecondition if it was written to meanwhile. Returns Unavailable if the
-// system refused a read. After the last two, some values may have changed.
+// FailedPrecondition if it was written to, replaced or removed meanwhile.
+// Returns Unavailable if the system refused a read. After the last two, some
+// values may have changed.
 absl::Status LoadParameters(absl::string_view path, Parameters* parameters);
 
 // Does the same for a file of another program, or for a part of the model
@@ -52,7 +53,8 @@ absl::Status LoadParameters(absl::string_view path, Parameters* parameters);
 absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
                             Parameters* parameters);
 
-// Loads some of a model's parameters, from a file that holds these alone.
+// Loads some of a model's parameters, from a file that holds these alone unless
+// ParameterMap::only is set. Errors: those of the function above.
 absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
                             absl::Span<const Parameters::Parameter> parameters);
 
@@ -64,7 +66,8 @@ inline constexpr char kStateEnding[] = ".optimizer";
 
 // These save and load any float tensors, given by name, shape and memory.
 // Loading changes none of them unless all of the file's tensors for them are
-// valid.
+// valid. Errors: those of SaveParameters, and those of LoadParameters for an
+// open file.
 absl::Status SaveTensors(absl::Span<const Parameters::Parameter> tensors,
                          const std::map<std::string, std::string>& metadata,
                          absl::string_view path);

@@ -40,10 +40,11 @@ struct ParameterMap {
 };
 
 // Returns the map for the state dict of PyTorch modules that are named like the
-// plan's layers. The weight of a fully connected layer is transposed. The scale
-// and shift of a batch, layer or RMS normalization are weight and bias, its
-// mean and variance are running_mean and running_var, and num_batches_tracked
-// is ignored. All other names and layouts are the same in the map.
+// plan's layers. The weight of a fully connected layer, with LoRA or without,
+// is transposed. The scale and shift of a batch, layer or RMS normalization are
+// weight and bias, its mean and variance are running_mean and running_var, and
+// num_batches_tracked is ignored. All other names and layouts are the same in
+// the map.
 ParameterMap PyTorchMap(const ExecutionPlan& plan);
 ParameterMap PyTorchMap(const ResolvedNetwork& network);
 

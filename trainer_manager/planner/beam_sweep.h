@@ -17,9 +17,10 @@
 // that single sweeps and the exact search miss.
 //
 // Equal calls give equal plans unless the deadline passes. Thread-compatible;
-// keeps a pointer to the problem. Memory: 50 bytes for each plan and each
-// tensor live in one section, and 16 for each plan and tensor. Time: O(w n l)
-// with w plans, n tensors and l tensors live together.
+// keeps a pointer to the problem. Memory: about 160 bytes for each plan and
+// each tensor live in one section, before vectors round up, and 16 for each
+// plan and tensor. Time: O(w n l log w) with w plans, n tensors and l tensors
+// live together.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_BEAM_SWEEP_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_BEAM_SWEEP_H_

@@ -8,7 +8,8 @@
 // the skyline, in the order of their offsets, gives that same plan. So the best
 // of all orders has the least height.
 //
-// Pure and thread-safe. Memory: 16 bytes a tensor. Time: O(n! n^2).
+// Pure and thread-safe. Memory: 16 bytes a tensor. Time: O(n! n (n + a)) with
+// alignments up to a.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_BRUTE_FORCE_PLANNER_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_BRUTE_FORCE_PLANNER_H_

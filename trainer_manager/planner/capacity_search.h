@@ -16,7 +16,8 @@
 //
 // Equal calls in equal order give equal plans, unless a deadline cuts a turn
 // short. Thread-compatible; keeps a pointer to the problem. Memory: that of an
-// ExactSearch and of two MergedItems, and 128 KiB.
+// ExactSearch, and of two MergedItems with a search each that remembers 64 KiB
+// of states.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_CAPACITY_SEARCH_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_CAPACITY_SEARCH_H_

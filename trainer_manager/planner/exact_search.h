@@ -1,6 +1,6 @@
 // Finds a plan of at most a given height, or proves that there is none, by
 // branch and bound over canonical plans: those in which every tensor lies at 0
-// or on another.
+// or, but for its alignment, on another.
 //
 //   ExactSearch search(&problem);
 //   if (search.Search(capacity, effort) == ExactSearch::Outcome::kFound) {
@@ -71,7 +71,7 @@ class ExactSearch {
     uint64_t seed = 0;  // if not 0, random numbers decide near ties
   };
 
-  // `state_count` is the number of states to remember, a power of two.
+  // `state_count` is the number of states to remember, at least 1.
   explicit ExactSearch(const PlacementProblem* problem,
                        size_t state_count = size_t{1} << 16);
 

@@ -33,9 +33,9 @@ enum class CutStyle {
 PerfectPacking CutPerfectPacking(int64_t tensor_count, int64_t height_bytes,
                                  CutStyle style, uint64_t seed);
 
-// Cuts a packing and removes a twentieth of its tensors, but none at one step.
-// The minimum is still packing.height_bytes, while nearly every other step has
-// free bytes.
+// Cuts a packing and removes about a twentieth of its tensors, but none at one
+// step. The minimum is still packing.height_bytes, while nearly every other
+// step has free bytes.
 PerfectPacking CutLoosePacking(int64_t tensor_count, int64_t height_bytes,
                                CutStyle style, uint64_t seed);
 
@@ -55,15 +55,16 @@ enum class NetworkShape {
 };
 
 // Returns about `tensor_count` tensors of one training step of a network of
-// that shape: activations that live until the backward pass reads them,
-// derivatives that live between neighbouring layers, gradients that are applied
-// at once, and workspaces.
+// that shape: activations, of which two of three live until the backward pass
+// reads them, derivatives that live between neighbouring layers, gradients that
+// are applied at once, and workspaces.
 std::vector<TensorRequest> TrainingRequests(NetworkShape shape,
                                             int64_t tensor_count,
                                             uint64_t seed);
 
 // Returns valid requests at random: 1 to `largest_count` tensors over few
-// steps, with small sizes and alignments of up to `largest_alignment_bytes`.
+// steps, with small sizes and alignments of up to `largest_alignment_bytes`, a
+// power of two.
 std::vector<TensorRequest> RandomRequests(int64_t largest_count,
                                           int64_t largest_alignment_bytes,
                                           uint64_t seed);

@@ -4,8 +4,9 @@
 //
 // Each trial moves a tensor that reaches the top, or one live beside it, to an
 // earlier place in the order, and keeps the move if the plan is no higher.
-// Equal seeds give equal plans, unless the deadline cuts the search short.
-// Keeps nothing; thread-safe. Memory: linear. Time: O(n^2) a trial.
+// Equal seeds give equal plans, unless the deadline cuts the search short; the
+// first plan is made even if it has passed. Keeps nothing; thread-safe. Memory:
+// linear. Time: O(n^2) a trial.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_HILL_CLIMB_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_HILL_CLIMB_H_

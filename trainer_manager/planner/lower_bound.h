@@ -1,4 +1,5 @@
-// Computes the least arena that any plan needs, and the step that proves it.
+// Computes a lower bound of the arena that any plan needs, and the step that
+// proves it.
 //
 //   const LowerBound bound = ComputeLowerBound(requests);
 //   // bound.tensors are live together at bound.step and need bound.bytes.

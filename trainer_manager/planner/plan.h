@@ -71,14 +71,16 @@ struct MemoryPlan {
   int64_t height_bytes = 0;            // the arena that the plan needs
   LowerBound lower_bound;
   PlanMethod method = PlanMethod::kNaive;  // the method that found it
-  int64_t search_nodes = 0;                // decisions of the exact search
+  // Nodes of the exact search and of the sweeps that alternate with it.
+  int64_t search_nodes = 0;
 
   bool IsProvedMinimal() const { return height_bytes == lower_bound.bytes; }
 };
 
 // Returns InvalidArgument if a lifespan has no step, a size is below 1, or an
 // alignment is not a power of two. Returns OutOfRange if the tensors side by
-// side would need more than 2^63 - 1 bytes. The message names the tensor.
+// side, each with its alignment less one in padding, would need more than 2^63
+// - 1 bytes. The message names the tensor.
 absl::Status CheckRequests(absl::Span<const TensorRequest> requests);
 
 // Returns the id in quotation marks, or "#<index>" if it is empty.

@@ -24,7 +24,8 @@ namespace footprint {
 // neither below that of its tensors nor above the height.
 //
 // Returns FailedPrecondition, whose message says which tensors break which
-// rule, and how.
+// rule, and how. The requests must have passed CheckRequests, so that sums of
+// sizes do not overflow; a plan may be anything.
 absl::Status ValidatePlan(
     absl::Span<const TensorRequest> requests, const MemoryPlan& plan,
     int64_t capacity_bytes = std::numeric_limits<int64_t>::max());

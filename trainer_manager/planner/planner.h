@@ -12,9 +12,10 @@
 // 130 bytes a tensor. The exact search adds up to 640 KiB, 600 bytes a tensor,
 // and less than 100 bytes for each step of each tensor's life at which
 // something begins or ends. Sweeps with many plans side by side add up to 4 KiB
-// a tensor and 25 KiB for each tensor live at once. Time: the portfolio takes
-// O(n log n) if outward sweeps meet the bound, as on nearly every training
-// graph, and O(n^2) if first fit does; otherwise it runs until its limits.
+// a tensor and about 40 KiB for each tensor live at once. Time: the portfolio
+// takes O(n log n) if outward sweeps meet the bound, as on nearly every
+// training graph, and O(n^2) if first fit does; otherwise it runs until its
+// limits.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLANNER_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLANNER_H_

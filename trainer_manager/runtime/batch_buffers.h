@@ -62,12 +62,14 @@ class BatchBuffers {
 
   // For training: returns the weight of a micro-batch, which is the number of
   // its labels that count, divided by the mean of these numbers over all
-  // micro-batches. It is 1 unless the loss ignores a label.
+  // micro-batches. It is 1 if the loss ignores no label, and if all labels are
+  // ignored.
   double WeighMicroBatch(int64_t micro_batch) const;
 
   // For inference: these take the addresses of all inputs, or of the label.
-  // They return the errors of CheckInputView and, with watch_lent,
-  // FailedPrecondition if the address is not memory of the program.
+  // They return InvalidArgument if the number of inputs differs, the errors of
+  // CheckInputView and, with watch_lent, FailedPrecondition if the address is
+  // not memory of the program.
   absl::Status LendInputs(absl::Span<const InputView> inputs);
   absl::Status LendLabel(InputView label);
   absl::Span<const void* const> lent() const { return lent_; }

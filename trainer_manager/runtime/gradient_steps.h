@@ -33,9 +33,9 @@ void AccumulateGradient(const StepData& data, int64_t part, int64_t parts,
 bool ClipGradients(const StepData& data, float norm);
 
 // Prepares ApplyGradients: cuts each gradient's values to within +-
-// `clip_value`. Returns OutOfRange if a gradient is NaN or infinite, or if
-// applying it would make a weight or an optimizer state NaN or infinite.
-// Changes no weight.
+// `clip_value`, unless that is infinite. Returns OutOfRange if a gradient is
+// NaN or infinite, or if Optimizer::StaysFinite says that a weight or a state
+// would become so; some gradients may be cut by then. Changes no weight.
 absl::Status PrepareGradients(const StepData& data,
                               const WeightOptimizers& optimizers,
                               float clip_value, int64_t iteration);

@@ -6,7 +6,8 @@
 //
 // Keeps the common optimizer, one more for each group, and each weight's group,
 // but does not refer to the network. Thread-compatible. Memory: a few words
-// without groups; with groups also 24 bytes a layer and 8 a weight.
+// without groups; with groups also a copy of each, 24 bytes a layer and 8 for
+// each of its weight tensors.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_GROUP_OPTIMIZERS_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_GROUP_OPTIMIZERS_H_
@@ -56,6 +57,7 @@ class GroupOptimizers {
  public:
   // Returns InvalidArgument, with the pattern of the group, if the optimizer
   // cannot train it, for example because it has no decay and the group has one.
+  // `optimizer` may be null, as in an inference; At must not be called then.
   static absl::StatusOr<GroupOptimizers> Create(const ResolvedNetwork& network,
                                                 OptimizerPointer optimizer);
 

@@ -32,8 +32,8 @@ class Iteration {
   // run.
   absl::Status Infer();
 
-  // Returns the error with a prefix: the name of the first layer that reads the
-  // value.
+  // Returns the error with a prefix, the name of the first layer that reads the
+  // value; without one if no forward step reads it.
   absl::Status InFirstReader(const void* value, const absl::Status& status);
 
  private:

@@ -8,10 +8,11 @@
 //   watch.PoisonAfter(step, arena);
 //
 // If a tensor is used outside its lifespan, the step that uses it fails. Values
-// smaller than a float have no NaN to be poisoned with, so each tensor also has
+// that are not floats have no NaN to be poisoned with, so each tensor also has
 // a fingerprint. Uses are numbered over all steps. Keeps nothing of the plan,
-// which may end first. Thread-compatible. Memory: 8 bytes a use, 8 a tensor and
-// 24 a storage in the arena. Time: that of reading each operand once more.
+// which may end first. Thread-compatible. Memory: 8 bytes a use, 8 and a bit a
+// tensor, and 24 a storage in the arena. Time: that of reading each operand
+// once more.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_LIFESPAN_CHECKER_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_LIFESPAN_CHECKER_H_

@@ -94,8 +94,11 @@ class Manager {
   // out of range, or if an input, a label, the loss, a running statistic, a
   // gradient or an updated weight is NaN or infinite. Returns InvalidArgument
   // in the first step if a layer's Recompute differs from its Forward. Returns
-  // ResourceExhausted if the arena cannot be allocated or the swap file cannot
-  // be written. Returns DataLoss if the swap file is damaged.
+  // ResourceExhausted if the arena cannot be allocated, DataLoss if the swap
+  // file is damaged, and the errors of FileError if it cannot be written or
+  // read. With ManagerOptions::poison, returns Internal if a step reads what
+  // was not written, OutOfRange if it writes NaN or infinity, and compares
+  // Recompute in each step.
   //
   // After an error the model is unchanged, unless the plan changes weights
   // layer by layer and the reason was a gradient, an update or damage of the
@@ -113,7 +116,8 @@ class Manager {
   absl::Status ReplaceOptimizer(OptimizerPointer optimizer);
 
   // For training: returns the number of completed steps, including those before
-  // ResumeTraining.
+  // ResumeTraining. A step that failed after it had changed a weight counts,
+  // too.
   int64_t iteration() const { return runner_.iteration(); }
 
   // For inference: computes the outputs. `inputs` holds one view for each input
@@ -124,7 +128,8 @@ class Manager {
   // index in the data is out of range, or if an output is NaN or infinite; the
   // message names the layer where that first appeared. The check takes one pass
   // over the outputs. Returns ResourceExhausted if the arena cannot be
-  // allocated.
+  // allocated. With ManagerOptions::poison, returns Internal if a step reads
+  // what was not written.
   absl::Status Infer(absl::Span<const InputView> inputs);
 
   // For inference with a plan that keeps the loss (MemoryOptions::keep_loss):
@@ -159,8 +164,9 @@ class Manager {
   // For training: returns all that an iteration changes and the next one reads.
   // Weights and running statistics have their own names; the optimizer's states
   // have the weight's name, kStateEnding (parameter_file.h) and a number. Names
-  // and shapes are copies; the manager owns the values. `plan` must equal that
-  // of Create.
+  // and shapes are copies; the manager and the parameters own the values.
+  // Returns InvalidArgument unless `plan` equals that of Create, and
+  // FailedPrecondition if it is for inference.
   struct TrainedTensor {
     std::string name;
     Shape shape;

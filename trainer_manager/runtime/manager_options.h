@@ -37,20 +37,21 @@ struct ManagerOptions {
   // For debugging: fills the arena with NaN before each iteration, and a
   // tensor's bytes after its last step, and checks that steps read what was
   // written and write finite values. A step that uses a tensor outside its
-  // lifespan fails.
+  // lifespan fails with Internal.
   bool poison = false;
-  // For debugging: inference fails if the caller's memory changes or is
-  // unmapped meanwhile.
+  // For debugging: inference fails with FailedPrecondition if the caller's
+  // memory changes or is unmapped meanwhile.
   bool watch_inputs = false;
 };
 
 // Returns InvalidArgument if there is no optimizer, if its parameters are not
-// valid, or if its number of states differs from the plan's.
+// valid, or if its number of states differs from the plan's or is above
+// kMostOptimizerStates.
 absl::Status CheckOptimizer(const Optimizer* optimizer, int planned_states);
 
-// For a plan of training, returns InvalidArgument if the optimizer is missing
-// or has other states than planned, or if a limit for gradients is not above 0
-// or was not planned.
+// For a plan of training, returns InvalidArgument if CheckOptimizer refuses the
+// optimizer, or if a limit for gradients is not above 0 or was not planned.
+// Returns OK for a plan of inference.
 absl::Status CheckManagerOptions(const ExecutionPlan& plan,
                                  const ManagerOptions& options);
 

@@ -6,9 +6,10 @@
 //   size_t failed = 0;
 //   status = runner.Run(0, runner.table().steps().size(), &failed);
 //
-// Owns the arena and the swap file. Keeps `buffers`, the plan's layers and its
-// math backend, which must outlive it, but nothing else of the plan. A step
-// allocates nothing unless it fails. Thread-compatible.
+// Owns the arena and the swap file, and shares the plan's layers. Refers to
+// `buffers` and the plan's math backend, which must outlive it; keeps nothing
+// else of the plan. A step allocates nothing unless it fails.
+// Thread-compatible.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_STEP_RUNNER_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_STEP_RUNNER_H_
@@ -50,7 +51,8 @@ class StepRunner {
   absl::Status OpenSwapFile(const ExecutionPlan& plan);
 
   const StepTable& table() const { return table_; }
-  // Returns the index of the step that calculates the loss.
+  // Returns the index of the step that calculates the loss, or 0 if there is
+  // none.
   size_t loss_step() const { return loss_step_; }
 
   // Allocates the arena if it is missing. Returns ResourceExhausted if there is
@@ -66,8 +68,8 @@ class StepRunner {
   }
   // Undoes BeginIteration.
   void CancelIteration() { --iteration_; }
-  // Returns the number of completed iterations, as the optimizer and the random
-  // numbers count them.
+  // Returns the number of iterations that were begun and not cancelled, as the
+  // optimizer and the random numbers count them.
   int64_t iteration() const { return iteration_; }
   void set_iteration(int64_t iteration) { iteration_ = iteration; }
   const OptimizerPointer& optimizer() const { return optimizers_.common(); }
@@ -93,8 +95,9 @@ class StepRunner {
   }
   bool IsLastMicroBatch() const { return micro_batch_ + 1 == micro_batches_; }
 
-  // Runs the steps from `begin` to before `end`. On an error `failed` is the
-  // step, and the message names the layer.
+  // Runs the steps from `begin` to before `end`. `failed` becomes the last step
+  // that was begun. On an error, which is one of Manager::TrainStep or Infer,
+  // the message names the layer.
   absl::Status Run(size_t begin, size_t end, size_t* failed);
   // Runs one step.
   absl::Status RunStep(size_t index);
@@ -105,8 +108,8 @@ class StepRunner {
 
   // Returns the operands of a step, valid until the next call.
   Slots SlotsAt(const Step& step);
-  // Returns the error with a prefix: the names of the layer and of the kind of
-  // step.
+  // Returns the error with a prefix, the names of the layer and of the kind of
+  // step; OK stays OK.
   absl::Status InLayer(const Step& step, const absl::Status& status) const;
 
  private:

@@ -11,7 +11,8 @@
 // cache, by pread and pwrite: no page of the file is mapped into the program.
 //
 // Owns the file. Thread-compatible. Memory: 16 bytes a piece. Time: that of the
-// disk, and a nanosecond to check every eight bytes that are read.
+// disk, and a nanosecond for the fingerprint of every eight bytes that are
+// written or read.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_SWAP_FILE_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_SWAP_FILE_H_
@@ -38,10 +39,12 @@ class SwapFile {
       const std::string& folder, const std::vector<int64_t>& offsets_bytes,
       int64_t size_bytes);
 
-  // Writes a piece. Errors are those of FileError (//base/files:file_error).
+  // Writes a piece, which must exist. Errors are those of FileError
+  // (//base/files:file_error).
   absl::Status Write(size_t piece, const void* data, int64_t size_bytes);
   // Reads a piece, with the same errors. Returns DataLoss if the bytes are not
-  // those that were written, or if the file ends before them.
+  // those that were written, if the piece was never written, or if the file
+  // ends before them.
   absl::Status Read(size_t piece, void* data, int64_t size_bytes) const;
 
  private:

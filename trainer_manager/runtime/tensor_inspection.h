@@ -6,7 +6,7 @@
 //
 // Pure and thread-safe. The bytes are those of the storage, not a copy: they
 // are valid until the next step, or until the storage is freed. Allocates only
-// an error's text. Time: linear in the tensors of the plan.
+// an error's text. Time: linear in the tensors of the plan and the parameters.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_TENSOR_INSPECTION_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_TENSOR_INSPECTION_H_
@@ -30,9 +30,10 @@ struct PlanMemory {
 };
 
 // Returns the bytes of the tensor with that name. Returns NotFound if there is
-// none. Returns FailedPrecondition if its memory was reused, if it holds
-// another type than `type`, if it is the caller's, or if it was in an arena
-// that is released.
+// none. Returns InvalidArgument if it is a parameter that `memory.parameters`
+// lacks or has in another shape. Returns FailedPrecondition if its memory was
+// reused, if it holds another type than `type`, if it is the caller's, or if it
+// was in an arena that is released.
 absl::StatusOr<absl::Span<const char>> LocateTensor(const ExecutionPlan& plan,
                                                     absl::string_view name,
                                                     DType type,

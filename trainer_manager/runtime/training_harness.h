@@ -5,9 +5,9 @@
 //   SetRows(training.manager.get());
 //   absl::StatusOr<float> loss = training.manager->TrainStep();
 //
-// A failure fails the calling test. Equal seeds give equal values. A Training
-// owns its three parts; returned values are copies. Thread-compatible. Memory:
-// the manager's, and the copies.
+// A failure fails the calling test, or ends it. Equal seeds give equal values.
+// A Training owns its three parts; returned values are copies.
+// Thread-compatible. Memory: the manager's, and the copies.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_HARNESS_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_HARNESS_H_
@@ -35,8 +35,8 @@ struct Training {
   std::unique_ptr<Manager> manager;
 };
 
-// Trains by stochastic gradient descent at rate 0.05 unless the options say
-// otherwise.
+// Returns a training of which no step is done. Its optimizer is stochastic
+// gradient descent at rate 0.05 unless the options have another.
 Training Train(const Network& network, const MemoryOptions& memory = {},
                ManagerOptions options = {});
 
@@ -59,7 +59,8 @@ struct TabularSteps {
 // them.
 void SetRows(Manager* manager);
 
-// Sets all inputs and the label to zeros.
+// Marks all inputs and the label as set. They are zeros unless they were set to
+// other values before.
 void SetZeros(const ExecutionPlan& plan, Manager* manager);
 
 // Returns the values of all parameters, one after the other.

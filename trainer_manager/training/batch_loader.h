@@ -15,11 +15,11 @@
 // The last batch of an epoch may have fewer rows. Its free places get the
 // loss's ignored label and the inputs of the batch's first row, so the loss and
 // the gradients are those of a batch that is planned for these rows alone. With
-// micro-batches the rows are spread over them, and each is weighted by its
-// rows.
+// micro-batches the rows are spread over them, and each micro-batch is weighted
+// by the number of its labels that are not ignored.
 //
-// Refers to the data set's memory. Thread-compatible. Memory: 8 bytes a row if
-// rows are shuffled.
+// Keeps a copy of the DataSet, which refers to the caller's memory.
+// Thread-compatible. Memory: 8 bytes a row if rows are shuffled.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_BATCH_LOADER_H_
 #define FOOTPRINT_TRAINER_MANAGER_TRAINING_BATCH_LOADER_H_
@@ -48,9 +48,9 @@ class BatchLoader {
  public:
   // Returns InvalidArgument if the plan has no input or no loss, if
   // DataSet::CheckFits refuses the data set, or if drop_last leaves no batch.
-  // Returns InvalidArgument also if the last batch has fewer rows, and the loss
-  // ignores no label, a layer of a training takes statistics of the batch, or
-  // the batch has fewer rows than micro-batches.
+  // Returns InvalidArgument also for a last batch with fewer rows than planned
+  // if the loss ignores no label, if a layer of a training depends on the whole
+  // batch (depends_on_batch), or if there are fewer rows than micro-batches.
   static absl::StatusOr<BatchLoader> Create(const ExecutionPlan& plan,
                                             const DataSet& data,
                                             const LoaderOptions& options = {});
@@ -65,11 +65,11 @@ class BatchLoader {
   std::string DescribeRows(int64_t step);
 
   // Fills the batch of step `step`, which counts from 0 and over all epochs.
-  // `manager` must be one of the plan. Errors: those of DataSet::Read and
-  // Manager::InputValues.
+  // `manager` must be one of the plan. Errors: those of DataSet::Read, and of
+  // Manager::InputValues and LabelValues.
   absl::Status Fill(int64_t step, Manager* manager);
-  // Fills the caller's buffers instead: a part for each of the plan's inputs,
-  // then the label.
+  // Fills the caller's buffers instead: a part of a whole batch for each of the
+  // plan's inputs, then the label. Errors: those of DataSet::Read.
   absl::Status FillParts(int64_t step, absl::Span<const DataSet::Part> parts);
 
  private:

@@ -57,13 +57,15 @@ class DataSet {
   bool is_in_memory() const { return read_ == nullptr; }
 
   // Returns InvalidArgument if the data set does not suit the planned network:
-  // it has no rows, another number of inputs or of values, or another type.
-  // Returns InvalidArgument also if the network's inputs and labels have
-  // batches of different sizes.
+  // it has no rows, or the network's inputs and labels have batches of
+  // different sizes. Returns InvalidArgument also if a data set in memory has
+  // another number of inputs or of values, another type, or a null or unaligned
+  // address, or if ReadBy got no function. The plan must have an input and a
+  // loss.
   absl::Status CheckFits(const ExecutionPlan& plan) const;
 
   // Writes a row to the parts of a plan that CheckFits accepted. Errors: those
-  // of the function.
+  // of the function, with the row's number before the message.
   absl::Status Read(int64_t row, absl::Span<const Part> parts) const;
 
   // Returns `count` rows of a part from row `first` on; only for a data set in

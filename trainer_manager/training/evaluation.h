@@ -37,7 +37,8 @@ namespace footprint {
 struct Metrics {
   double loss = 0;  // the mean over all labels that are not ignored
   // The share of labels that equal the predicted class, the one with the
-  // largest prediction; not set if labels are not classes.
+  // largest prediction; not set if labels are not classes, or if the prediction
+  // is not an output of the network (ResolvedNetwork::outputs).
   absl::optional<double> accuracy;
 };
 
@@ -62,8 +63,9 @@ class Evaluation {
       const Network& network, const MemoryOptions& options,
       std::shared_ptr<Parameters> parameters, const DataSet& data);
 
-  // Computes the metrics on the whole data set. Errors: those of
-  // Manager::Evaluate and DataSet::Read.
+  // Computes the metrics on the whole data set, on one thread. Errors: those of
+  // Manager::Evaluate, such as OutOfRange if all labels of a batch are ignored,
+  // and of DataSet::Read.
   absl::StatusOr<Metrics> Run();
 
  private:

@@ -44,9 +44,9 @@ struct LoopState {
 // Returns the state as notes, whose names begin with "loop.".
 TrainingNotes ToNotes(const LoopState& state);
 
-// Returns InvalidArgument if a note is missing or is not a number that ToNotes
-// writes, as in the file of a training that Train did not save; the message
-// names it.
+// Returns InvalidArgument if a note is missing, as in the file of a training
+// that Train did not save, or if it is not a number, is NaN, or is a count
+// below 0; the message names it.
 absl::StatusOr<LoopState> FromNotes(const TrainingNotes& notes);
 
 }  // namespace footprint

@@ -40,7 +40,8 @@ class ProgressLines {
 
   // Times are of the monotonic clock, in nanoseconds.
   void Begin(int64_t now_ns) { last_ns_ = now_ns; }
-  // Says that a step is done; prints if the last line is two seconds old.
+  // Says that a step is done; prints if two seconds have passed since Begin or
+  // the last line.
   void Step(int64_t now_ns, const StepProgress& progress);
 
  private:

@@ -19,9 +19,10 @@
 namespace footprint {
 
 // Fails with FailedPrecondition if another training has the file, or if the
-// lock's file belongs to another user. Otherwise fails as FileError does: with
-// NotFound if the folder is missing, with PermissionDenied if it is not
-// writable.
+// lock's file exists but may not be read, as one of another user. Fails with
+// InvalidArgument if PATH.lock is a pipe or a device. Otherwise fails as
+// FileError does: with NotFound if the folder is missing, with PermissionDenied
+// if it is not writable.
 absl::StatusOr<FileLock> LockTrainingState(const std::string& path);
 
 }  // namespace footprint

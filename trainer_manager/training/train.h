@@ -78,15 +78,17 @@ struct TrainOptions {
   float plateau_factor = 1;
   int64_t plateau_patience = 10;
 
-  // The file of the best epoch's weights, which the parameters hold at the end.
-  // If empty, they hold the weights of the last step.
+  // The file of the best epoch's weights, which the parameters hold when the
+  // training is finished. Unless a training is resumed, the first weights are
+  // written to it before the first step. If empty, the parameters hold the
+  // weights of the last step.
   std::string best_path;
-  // The file of the training. It is read at the start if it exists; otherwise
-  // it is written before the first step, to fail early if it cannot be. It is
-  // written after each epoch, and after every `save_every` steps if that is not
-  // 0. While it is written, the disk has it twice. If empty, there is no such
-  // file. An empty file beside it, with the ending ".lock", keeps two trainings
-  // from writing it at once.
+  // The file of the training. It is read at the start if it exists. It is
+  // written before the first step, to fail early if it cannot be, after each
+  // epoch, after every `save_every` steps if that is not 0, and when on_step
+  // ends the training. While it is written, the disk has it twice. If empty,
+  // there is no such file. An empty file beside it, with the ending ".lock",
+  // keeps two trainings from writing it at once.
   std::string state_path;
   int64_t save_every = 0;
 
@@ -97,8 +99,9 @@ struct TrainOptions {
 };
 
 struct EpochResult {
-  int64_t epoch = 0;         // from 1
-  double training_loss = 0;  // the mean over its rows, before each step
+  int64_t epoch = 0;  // from 1
+  // The mean of the batches' losses before each step, weighted by their rows.
+  double training_loss = 0;
   absl::optional<Metrics> validation;
 };
 
@@ -106,10 +109,10 @@ struct TrainResult {
   std::shared_ptr<Parameters> parameters;
   std::vector<EpochResult> epochs;  // those that this call completed
   int64_t steps = 0;                // in all, including those of earlier calls
-  double best_loss = 0;
-  int64_t best_epoch = 0;      // 0: no epoch has ended
-  bool stopped_early = false;  // by `patience`
-  bool is_finished = false;    // false: on_step ended it
+  double best_loss = 0;             // infinite: no epoch has ended
+  int64_t best_epoch = 0;           // 0: no epoch has ended
+  bool stopped_early = false;       // by `patience`
+  bool is_finished = false;         // false: on_step ended it
   // The metrics of `parameters`, if there is a validation and the training is
   // finished.
   absl::optional<Metrics> validation;
@@ -121,7 +124,9 @@ struct TrainResult {
 // other epochs, patience, save_every, memory and threads. With another batch,
 // optimizer, rate, group, limit of gradients, order of rows, validation or
 // plateau, or if only one of the two calls has a best_path, it is refused, and
-// nothing changes.
+// nothing changes. Data sets are compared by their numbers of rows, and layers
+// by their types and inputs: the caller must give the same values and
+// hyperparameters.
 //
 // Returns InvalidArgument if there is no optimizer, fewer than one epoch, a
 // patience, plateau_patience or save_every below 0, a number of threads that is
@@ -132,8 +137,8 @@ struct TrainResult {
 // network, seed, data set or setting or has more steps than these epochs, or if
 // the file of its best weights is missing. Given parameters are then unchanged.
 // Returns FailedPrecondition if another training is using the file of the
-// training. Other errors are those of planning, of a step and of files; the
-// last saved state stays.
+// training (LockTrainingState). Other errors are those of planning, of a step
+// and of files; the last saved state stays.
 absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
                                   const TrainOptions& options);
 

@@ -7,7 +7,8 @@
 //   ...
 //   absl::Status status = footprint::CheckSameSettings(notes, settings);
 //
-// Pure functions, thread-safe. Memory: the texts, some 50 bytes for each layer.
+// Pure functions, thread-safe. Memory: the texts, about 200 bytes for each
+// layer.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_TRAINING_SETTINGS_H_
 #define FOOTPRINT_TRAINER_MANAGER_TRAINING_TRAINING_SETTINGS_H_
@@ -20,16 +21,18 @@
 
 namespace footprint {
 
-// Returns notes on the rows of a batch, their order, the optimizer with its
-// numbers, the groups of parameters, the limits of gradients, and each layer's
-// type and inputs. Hyperparameters that a layer's type does not tell, such as
-// the rate of a dropout, are not included.
+// Returns notes on the number of rows of a batch, their order, the optimizer
+// with its numbers, the groups of parameters, the limits of gradients, and each
+// layer's type and inputs. Hyperparameters that a layer's type does not tell,
+// such as the rate of a dropout, are not included. `manager` must have an
+// optimizer.
 TrainingNotes DescribeSettings(const ExecutionPlan& plan,
                                const ManagerOptions& manager,
                                const LoaderOptions& loader);
 
 // Returns InvalidArgument if a setting of `here` is missing from the notes or
-// differs there; the message names each such setting with both values.
+// differs there; the message names each such setting, and both values if it
+// differs. Notes that `here` lacks are not compared.
 absl::Status CheckSameSettings(const TrainingNotes& notes,
                                const TrainingNotes& here);
 
