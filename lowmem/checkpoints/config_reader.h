@@ -51,7 +51,8 @@ class ConfigReader {
   // Returns an integer from 1 to 2^30; a null value is an error.
   int64_t Extent(const char* key);
   // This and the following functions with `otherwise` return it if the key is
-  // missing or null, and record an error if the value has another type.
+  // missing or null, and record an error if the value has another type or is
+  // out of range.
   int64_t ExtentOr(const char* key, int64_t otherwise);
   // Returns an integer from 0 to 2^30.
   int64_t CountOr(const char* key, int64_t otherwise);
@@ -70,9 +71,9 @@ class ConfigReader {
   std::vector<double> NumberOrNumbers(const char* key);
 
   // Returns a reader of the object under the key. It begins with this reader's
-  // error and keeps its own later ones; see Take. If the value is not an
-  // object, returns an empty reader and records an error here. EmptySection
-  // returns the empty reader without an error.
+  // error and keeps its own later ones; see Take. If the key is missing or its
+  // value is not an object, returns an empty reader and records an error here.
+  // EmptySection returns the empty reader without an error.
   ConfigReader Section(const char* key);
   ConfigReader EmptySection(const char* key) const;
   // Takes over a section's error, if this reader has none.
@@ -82,10 +83,11 @@ class ConfigReader {
 
   // Reads "gelu", "gelu_new", "gelu_pytorch_tanh", "relu" or "silu".
   Activation ActivationOr(const char* key, const std::string& otherwise);
-  // Reads an epsilon, which must be above zero: padding tokens are all equal,
-  // so their deviation is zero.
+  // Reads an epsilon, which must be finite as a float and above zero: padding
+  // tokens are all equal, so their deviation is zero.
   float EpsilonOr(const char* key, double otherwise);
   // Records an error unless attention can divide the features among the heads.
+  // `heads` is at least 1.
   void CheckHeads(int64_t hidden, int64_t heads);
 
   // These record an error unless there is one already. Fail records

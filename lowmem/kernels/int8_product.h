@@ -15,13 +15,14 @@
 //   (weights' step * features' step) * sum of (number * number)
 //   + weights' least value * (features' step * sum of the features' numbers)
 //
-// (without the second line for types that have no least value). The sums are
-// whole numbers and exact. Groups are added as base/simd/dense_product.h adds
-// columns: one after the other within a block of kSumBlock columns, from zero;
-// then the blocks are added to the start. Each operation is rounded by itself.
-// So the bits depend on neither tile, thread nor instruction set, and a token
-// has the same bits alone (MultiplyInt8Vector) and among others
-// (MultiplyInt8Panels).
+// (without the second line for types that have no least value; in Q6_K, each
+// half of the group has its own factor, so the sum is first factor * sum +
+// second factor * sum, in floats). The sums are whole numbers and exact. Groups
+// are added as base/simd/dense_product.h adds columns: one after the other
+// within a block of kSumBlock columns, from zero; then the blocks are added to
+// the start. Each operation is rounded by itself. So the bits depend on neither
+// tile, thread nor instruction set, and a token has the same bits alone
+// (MultiplyInt8Vector) and among others (MultiplyInt8Panels).
 //
 // Error, compared with the file's weights and unrounded features: each feature
 // is off by at most half a step, so a product is off by at most half the sum of

@@ -12,7 +12,9 @@
 // Error: at most n 2^-24 sum |w||x|, where n = kSumBlock + columns / kSumBlock
 // + 3; in practice about sqrt(n) 2^-24 sum |w||x|.
 //
-// Weights are stored as F32, BF16 or F16; any other type ends the program. All
+// MultiplyPanels takes floats. The functions with a type take F32, BF16 and
+// F16, and MultiplyVector and WidenToFloat also the types of
+// quantised_product.h, in whole blocks; any other type ends the program. All
 // arithmetic is in float.
 //
 // Thread-safe: the functions keep nothing, allocate nothing, and need no memory
@@ -32,7 +34,8 @@ namespace footprint {
 // Says what a product does with its sums. `accumulate` is set for a product
 // with a residual, and for each tile of columns after the first.
 struct ProductEpilogue : Epilogue {
-  // The activation of the output, applied when its sum is complete.
+  // The activation of the output, applied at the end of the call. So it is set
+  // only for the last tile of columns.
   Activation activation = Activation::kNone;
 };
 

@@ -5,13 +5,14 @@
 //   WidenFromCache(head, 0, features, /*first=*/0, 16, floats, stride);
 //
 // A feature's positions lie side by side. kF16 keeps a binary16, off by at most
-// 2^-11 of the number; numbers from 65520 on become infinite, and subnormal
-// ones (below 2^-14) are off by up to 2^-25. kQ8_0 keeps ggml's Q8_0 along the
-// features of a position, in groups of 32 and a last one that may be shorter:
-// a number is off by at most 0.45 % of the largest magnitude of its group or,
-// if that is below 0.008, by at most 0.4 % of it plus 3.8e-6 (quantise_row.h).
-// If the largest magnitude is 1e-5, that is more than a third of it. A group
-// that holds a NaN or an infinity becomes NaNs.
+// 2^-11 of the number; numbers from 65520 on and NaNs become infinite, and
+// subnormal ones (below 2^-14) are off by up to 2^-25. kQ8_0 keeps ggml's Q8_0
+// along the features of a position, in groups of 32 and a last one that may be
+// shorter: a number is off by at most 0.45 % of the largest magnitude of its
+// group or, if that is below 0.008, by at most 0.4 % of it plus 3.8e-6
+// (quantise_row.h). If the largest magnitude is 1e-5, that is more than a third
+// of it. A group that holds a NaN or an infinity becomes NaNs; one with a
+// magnitude from 8.3e6 on becomes infinities and NaNs.
 //
 // Thread-safe for different positions or heads. Nothing is allocated. Memory:
 // CacheHeadBytes.

@@ -14,7 +14,8 @@
 // token's largest result; a result of softmax that is exp(-a) of the largest,
 // within (4 + a) 2^-22 of itself.
 //
-// Thread-safe: the functions keep nothing and allocate nothing.
+// Panels must begin at a cache line. Thread-safe: the functions keep nothing
+// and allocate nothing.
 
 #ifndef FOOTPRINT_LOWMEM_KERNELS_TOKEN_KERNELS_H_
 #define FOOTPRINT_LOWMEM_KERNELS_TOKEN_KERNELS_H_

@@ -7,10 +7,10 @@
 //   data[(t / kPanelTokens) * panel_stride + f * kPanelTokens +
 //        t % kPanelTokens]
 // so a vector register holds the same feature of neighbouring tokens, the
-// result of one product is the input of the next, and a weight is broadcast
-// from wherever it was read: neither weights nor activations are ever
-// rearranged. The last panel is padded; the values of its unused tokens are
-// finite and ignored.
+// result of one product is the input of the next, and a float weight is
+// broadcast from wherever it was read: for products of several tokens in floats
+// neither weights nor activations are rearranged. The last panel is padded; the
+// values of its unused tokens are finite and ignored.
 //
 // Pure arithmetic, thread-safe.
 

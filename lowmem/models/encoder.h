@@ -23,13 +23,15 @@
 // activations, weights in flight, the list of tiles to read ahead and the
 // output; outside of the plan the file's index (about 150 bytes a tensor), the
 // workers' stacks and, with WeightBackend::kResident, the weights. Forward
-// allocates nothing.
+// allocates nothing unless it fails.
 //
 // Errors are those of ReadEncoderConfig, FindEncoderWeights, PlanEncoder and
 // WeightStore. A run returns InvalidArgument if a token is outside of the
-// vocabulary, or if there are more tokens or sequences than planned. It returns
-// DataLoss if the weights lead to NaN or infinity, which is never returned; the
-// message names the first layer where it appears.
+// vocabulary, if token types are not valid or not one for each token, or if
+// there are no tokens or sequences or more than planned. It returns
+// FailedPrecondition if the file changed. It returns DataLoss if the weights
+// lead to NaN or infinity, which is never returned; the message names the first
+// layer where it appears.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_H_
@@ -87,7 +89,8 @@ class Encoder {
 
   // Allocates what the plan says and starts the workers. Returns
   // InvalidArgument if the plan is for another model, file or backend. Returns
-  // Unavailable if the system refuses to start a worker.
+  // Unavailable if the system refuses to start a worker, ResourceExhausted if
+  // there is no memory, or the store's error if a tensor cannot be read.
   absl::StatusOr<std::unique_ptr<EncoderRun>> Start(
       const EncoderPlan& plan) const;
 

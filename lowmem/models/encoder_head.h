@@ -10,8 +10,8 @@
 // and classifier; the two layers of the classifier of RoBERTa, XLM-R, CamemBERT
 // and MPNet; and DistilBERT's two layers, with ReLU between them.
 //
-// Pure; layers refer to the store, which must outlive them. Memory: one row and
-// the vectors between layers.
+// Thread-safe; ApplyLayers reads the layers from the store, which must outlive
+// them. Memory: one row and the vectors between layers.
 //
 // The error is NotFound if the checkpoint has no head. The error is
 // InvalidArgument if the head has another shape. Errors of ApplyLayers are the

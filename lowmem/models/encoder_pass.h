@@ -8,8 +8,9 @@
 // The arguments must outlive the pass, and the ids must outlive Compute. A pass
 // is used by one thread at a time. Memory: the arena's, and some bytes for each
 // worker and layer, which the constructor allocates. Compute allocates nothing
-// unless it fails. Errors are the store's. The error is DataLoss if states are
-// NaN or infinite; the message names the first such layer.
+// unless it fails. Errors are the store's and those of StreamedProduct. The
+// error is DataLoss if states are NaN or infinite; the message names the first
+// such layer.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_PASS_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_PASS_H_

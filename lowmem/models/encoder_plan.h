@@ -14,16 +14,16 @@
 //
 // Time grows if tiles get small (more reads, less reuse); the results' bits do
 // not change. A larger budget never gives a smaller tile. When tiles and chunks
-// have their largest sizes, the rest of the budget keeps whole tensors in
-// memory. At a budget of the model's size nothing is read twice, and no slot is
-// planned.
+// have their largest sizes, the rest of the budget keeps whole tensors, and a
+// part of one more, in memory. At a budget of the model's size nothing is read
+// twice, and no slot is planned.
 //
 // The error is ResourceExhausted if the budget is too small; the message says
 // what is needed. The error is InvalidArgument if there are no tokens, more
 // tokens than positions, no worker, more than kMostWorkers workers, no
-// sequence, or more than 2^20 sequences. Pure and thread-safe. Memory: none.
-// Time: microseconds, or milliseconds if tiles are read ahead, since the tiles
-// of each choice are then counted.
+// sequence, or more than 2^20 sequences. Pure and thread-safe. Memory: that of
+// a few plans. Time: microseconds, or milliseconds if tiles are read ahead,
+// since the tiles of each choice are then counted.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_PLAN_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_PLAN_H_

@@ -8,7 +8,7 @@
 // The tiles must be those of the products in encoder_pass.cc: a run that needs
 // another tile ends with an error. The caller owns the list, which gets copies;
 // nothing else is kept. Thread-safe for different lists. Memory: none. Errors
-// are Weight's.
+// are those of StreamedProduct.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_TILES_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_TILES_H_

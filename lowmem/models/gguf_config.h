@@ -19,10 +19,13 @@
 // gains of Gemma's norms already include the 1 that is added to them, and
 // GPT-2's matrices are not transposed.
 //
-// The error is InvalidArgument if keys contradict each other. The error is
-// Unimplemented for another architecture, a model in several files, or mixtures
-// of experts. The error is NotFound if a key or tensor is missing. Other errors
-// are those of ParseDecoderConfig and of the store.
+// The error is InvalidArgument if keys contradict each other, a number is not
+// finite, or the tensor of factors has another shape. The error is
+// Unimplemented for another architecture, a model in several files, mixtures of
+// experts, keys and values of different lengths, an unknown scaling of
+// positions, or another key that changes the computation, such as softcapping.
+// The error is NotFound if a key or tensor is missing. Other errors are those
+// of ParseDecoderConfig and of the store.
 //
 // Thread-safe. Memory: a few KiB.
 

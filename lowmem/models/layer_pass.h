@@ -8,8 +8,8 @@
 //
 // The constructor's arguments must outlive the pass. It is used by one thread
 // at a time, which runs the team. Memory: the arena, and some bytes for each
-// worker and step. Errors are the store's. The error is DataLoss if states are
-// NaN or infinite.
+// worker and step. Errors are the store's and those of StreamedProduct. The
+// error is DataLoss if states are NaN or infinite.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_LAYER_PASS_H_
 #define FOOTPRINT_LOWMEM_MODELS_LAYER_PASS_H_

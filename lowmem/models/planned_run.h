@@ -10,7 +10,7 @@
 //
 // The error is ResourceExhausted if there is no memory for the arena. The error
 // is Unavailable if the system refuses to start threads. Other errors are the
-// store's.
+// store's, and those of the pass's OpenStreams.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_PLANNED_RUN_H_
 #define FOOTPRINT_LOWMEM_MODELS_PLANNED_RUN_H_

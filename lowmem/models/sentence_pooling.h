@@ -14,12 +14,13 @@
 // Plain data and pure functions; thread-safe. Memory: the files' texts during
 // the read. Sums are in double precision.
 //
-// The error is Unimplemented for another module, another order of modules,
-// several poolings at once, or a prompt that is not pooled; the message names
-// the file. The error is InvalidArgument if a file is not JSON of its kind, or
-// if modules.json names no pooling. The error is NotFound if the pooling's
-// config.json is missing, or if there is no prompt of that name; then the
-// message lists those that exist.
+// The error is Unimplemented for another module (Dropout is ignored), another
+// order of modules, an unknown pooling, none or several at once, or a prompt
+// that is not pooled; the message names the file. The error is InvalidArgument
+// if a file is not JSON of its kind or has more than 16 MiB, if a setting has
+// another type, or if modules.json names no pooling. The error is NotFound if
+// the pooling's config.json is missing, or if there is no prompt of that name;
+// then the message lists those that exist.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_SENTENCE_POOLING_H_
 #define FOOTPRINT_LOWMEM_MODELS_SENTENCE_POOLING_H_
@@ -70,7 +71,8 @@ absl::StatusOr<SentencePooling> ReadSentencePooling(
 void PoolStates(SentencePooling::Kind kind, absl::Span<const float> states,
                 absl::Span<float> vector);
 
-// Scales the vector to length 1; a vector of zeros stays as it is.
+// Scales the vector to length 1; one that is shorter than 1e-12 is divided by
+// that, so that zeros stay as they are.
 void NormaliseVector(absl::Span<float> vector);
 
 }  // namespace footprint

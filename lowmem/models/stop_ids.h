@@ -10,7 +10,8 @@
 //
 // Pure except for reading the files; thread-safe. Memory: the files' text
 // during the read. The error is InvalidArgument, with the file's name, if a
-// file is not a JSON object or an id is not valid.
+// file is not a JSON object or an id is not an integer from 0 to 2^31 - 1.
+// Other errors are those of ReadConfigText and ReadGgufStopIds.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_STOP_IDS_H_
 #define FOOTPRINT_LOWMEM_MODELS_STOP_IDS_H_

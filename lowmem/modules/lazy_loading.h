@@ -35,11 +35,12 @@
 //
 // The error is NotFound if a module, class or tensor does not exist; the
 // message has the closest names. The error is InvalidArgument if options
-// contradict each other or choose nothing, if two modules of the tree have one
-// name, or if a tensor has another shape or is not F32, BF16 or F16. The error
-// is FailedPrecondition if the model is loaded already. The error is
-// Unavailable if no thread can be started to read ahead. Other errors are
-// WeightStore's.
+// contradict each other, if prefetch_bytes is negative, if what they name has
+// no parameters, if a module of the tree is null, occurs twice, has an empty
+// part in its name or the name of another part, or if a tensor has another
+// shape or is not F32, BF16 or F16. The error is FailedPrecondition if the
+// model is loaded already. The error is Unavailable if no thread can be started
+// to read ahead. Other errors are WeightStore's.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_LAZY_LOADING_H_
 #define FOOTPRINT_LOWMEM_MODULES_LAZY_LOADING_H_
@@ -65,8 +66,9 @@ struct LazyLoadingOptions {
   // Exceptions, which stay in memory with all modules below them.
   std::vector<std::string> skip_modules;
   WeightBackend storage = WeightBackend::kPread;
-  // The most bytes to read ahead; 0 for none. A larger module is not read
-  // ahead. Ignored for kResident and kMmap.
+  // The most bytes to read ahead; 0 for none. Neither a larger module is read
+  // ahead nor those after it, until it was used. Ignored for kResident and
+  // kMmap.
   int64_t prefetch_bytes = 0;
   // The text before every name in the checkpoint, such as "bert.".
   std::string prefix;
@@ -84,9 +86,10 @@ class LazyModel {
   // the peak.
   virtual int64_t held_bytes() const = 0;
   virtual int64_t peak_bytes() const = 0;
-  // Returns how many leases found their module read ahead.
+  // Returns how many of the loads below found their module read ahead.
   virtual int64_t prefetched_loads() const = 0;
-  // Returns how many leases began while their module had no other lease.
+  // Returns how many leases of whole modules began while their module had no
+  // other lease. Modules that stay in memory and leases of rows do not count.
   virtual int64_t loads() const = 0;
   virtual WeightCounters counters() const = 0;
   // Returns FailedPrecondition if the file changed. Call this before trusting a

@@ -155,7 +155,8 @@ class Module {
   // Loads the direct parameters, if any, unless another lease has loaded them.
   absl::StatusOr<ModuleLease> Lease();
   // Leases `rows` rows of one parameter, from `row` on, as rows * columns dense
-  // floats; needs no Lease.
+  // floats; needs no Lease. Returns InvalidArgument for another module's
+  // parameter.
   absl::StatusOr<RowsLease> LeaseRows(const Parameter& parameter, int64_t row,
                                       int64_t rows);
 

@@ -91,7 +91,8 @@ class ModuleLoader {
   LoadedModule* Add(std::string name, bool is_kept,
                     std::vector<BoundParameter> parameters);
   // Loads the modules that stay in memory, and starts reading ahead those of
-  // `order`, which repeats. Returns Unavailable if no thread can start.
+  // `order`, which repeats. Returns Unavailable if no thread can start, or the
+  // store's error if a module that stays cannot be read.
   absl::Status Start(const std::vector<LoadedModule*>& order);
 
   WeightStore& store() const { return *store_; }

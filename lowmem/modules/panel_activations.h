@@ -28,8 +28,8 @@ class PanelActivations {
  public:
   // Makes activations that are zero.
   PanelActivations(int64_t tokens, int64_t features);
-  // Makes activations from rows[token * features + feature]. The number of rows
-  // must be a multiple of `features`; a remainder is ignored.
+  // Makes activations from rows[token * features + feature]. The number of
+  // values should be a multiple of `features`; a remainder is ignored.
   static PanelActivations FromRows(absl::Span<const float> rows,
                                    int64_t features);
 

@@ -15,8 +15,8 @@
 //
 // Memory: the caller owns the input, and the output is new. LinearModule and
 // LayerNormModule lease their parameters; a SequentialModule holds two
-// activations at a time. Time: that of the kernels of matrix_product.h and
-// token_kernels.h, on the calling thread.
+// activations at a time besides its input. Time: that of the kernels of
+// matrix_product.h and token_kernels.h, on the calling thread.
 //
 // The error is InvalidArgument if the input has another number of features than
 // the module takes; the message names both. Other errors are those of module.h.

@@ -11,7 +11,8 @@
 // kAmpleBudgetBytes, or `least_bytes` and 16 MiB if that is more. Time is
 // assumed to fall as the budget grows. If it does not, the choice still keeps
 // the limit, but may not be the smallest that does. Pure, thread-safe. Memory:
-// none. Time: about twenty predictions. Errors are those of `predict_seconds`.
+// none. Time: at most sixteen predictions. Errors are those of
+// `predict_seconds`.
 
 #ifndef FOOTPRINT_LOWMEM_STREAMING_BUDGET_CHOICE_H_
 #define FOOTPRINT_LOWMEM_STREAMING_BUDGET_CHOICE_H_

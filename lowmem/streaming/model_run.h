@@ -55,7 +55,7 @@ absl::StatusOr<RunMemory> TakeRunMemory(int64_t peak_bytes,
 
 // Opens a stream that reads the list's tiles ahead, over and over, in a ring of
 // `depth` slots. Returns null if the list is empty. Returns Internal if the
-// list is not complete.
+// list is not complete, and otherwise the errors of TileStream::Open.
 absl::StatusOr<std::unique_ptr<TileStream>> OpenRing(WeightStore* store,
                                                      const TileList& list,
                                                      int depth,

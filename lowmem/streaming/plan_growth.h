@@ -21,7 +21,8 @@
 
 namespace footprint {
 
-// The most workers that a plan may have, more than any machine has processors.
+// The most workers that a plan may have, more than most machines have
+// processors.
 inline constexpr int kMostWorkers = 1024;
 
 // The needs of the streamed matrices.
@@ -242,9 +243,10 @@ auto LayAllPinned(const Request& request, Choice choice, Grow grow, Lay lay) {
 
 // Grows a plan into its budget. If all tensors can be pinned, it does that.
 // Otherwise it takes ever larger choices, from `smallest` on, as long as their
-// layout keeps to the budget, and then pins tensors in the rest. The layout of
-// `smallest` must fit. grow(request, choice) returns the choice unchanged if
-// nothing can grow; lay(request, choice) returns its plan.
+// layout keeps to the budget; if nothing can grow any more, it pins tensors in
+// the rest. The layout of `smallest` must fit. grow(request, choice) returns
+// the choice unchanged if nothing can grow; lay(request, choice) returns its
+// plan.
 template <class Request, class Choice, class Grow, class Lay>
 auto GrowPlan(const Request& request, int64_t budget_bytes,
               const Choice& smallest, Grow grow, Lay lay) {

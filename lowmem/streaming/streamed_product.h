@@ -5,9 +5,10 @@
 //   absl::Status status = product.Multiply(
 //       weight, {0, 1024}, {0, 1024}, input, panels, epilogue, output);
 //
-// The result is bit for bit that of one MultiplyPanels (or MultiplyVector) over
-// the whole matrix, whatever the size of the slot, because column blocks begin
-// at multiples of kSumBlock.
+// The result is bit for bit that of one MultiplyPanels or MultiplyVector (or of
+// their like in int8_product.h, see ProductMemory) over the whole matrix,
+// whatever the size of the slot, because column blocks begin at multiples of
+// kSumBlock.
 //
 // After UseStream, tiles are read ahead in the order that Record wrote down.
 //

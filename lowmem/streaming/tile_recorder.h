@@ -7,7 +7,7 @@
 //                                {&layer.expand}, layer.contract);
 //
 // The store and the list must outlive the recorder. Thread-compatible. Memory:
-// none. Errors are Weight's.
+// none. Errors are those of StreamedProduct.
 
 #ifndef FOOTPRINT_LOWMEM_STREAMING_TILE_RECORDER_H_
 #define FOOTPRINT_LOWMEM_STREAMING_TILE_RECORDER_H_

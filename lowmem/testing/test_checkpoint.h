@@ -24,7 +24,7 @@ namespace footprint {
 
 struct TestTensor {
   std::vector<int64_t> shape;
-  // The values rounded to the file's element type.
+  // The values, cut to the file's element type.
   std::vector<float> values;
 };
 
@@ -66,15 +66,15 @@ constexpr int64_t kPlenty = int64_t{1} << 30;
 std::vector<int32_t> RandomIds(std::mt19937& random, int64_t count,
                                int64_t end);
 
-// Returns a random checkpoint. Matrices are stored as `type`, vectors as
-// floats. `seed` determines every number.
+// Returns a random checkpoint of BERT or DistilBERT. Matrices are stored as
+// `type` (F32, BF16 or F16), vectors as floats. `seed` determines every number.
 TestCheckpoint RandomCheckpoint(const EncoderConfig& config, DType type,
                                 uint32_t seed);
 
 // Writes config.json and model.safetensors into a new folder below the test's
-// own folder, and returns its path. With `block_columns`, wider matrices are
-// stored in panels of that many columns, as in packed files (see
-// column_blocks.h).
+// own folder, and returns its path. With `block_columns`, wider matrices except
+// tables of embeddings are stored in panels of that many columns, as in packed
+// files (see column_blocks.h).
 std::string WriteCheckpoint(const TestCheckpoint& checkpoint, DType type,
                             const std::string& name, int64_t block_columns = 0);
 

@@ -1,5 +1,5 @@
-// Random decoders in the form of public checkpoints, and a decoder in double
-// precision that is simple enough to check by reading.
+// Random decoders in the form of GPT-2's public checkpoints, and a decoder in
+// double precision that is simple enough to check by reading.
 //
 //   const TestDecoder decoder = RandomDecoder(config, type, 7);
 //   const std::string folder = WriteDecoder(decoder, type, "agrees");
@@ -34,6 +34,7 @@ std::string WriteDecoder(const TestDecoder& decoder, DType type,
                          const std::string& name, int64_t block_columns = 0);
 
 // Returns the logits after all of `ids`, one for each entry of the vocabulary.
+// The output's matrix is that of the words, whatever the config says.
 std::vector<double> DecodeReference(const TestDecoder& decoder,
                                     const std::vector<int32_t>& ids);
 

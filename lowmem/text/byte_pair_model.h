@@ -8,8 +8,8 @@
 // until no merge joins two neighbours.
 //
 // The caller owns the tables, which must outlive the model. Thread-safe.
-// Memory: about 50 bytes for each byte of a piece while it is encoded. Time: n
-// log n in the piece's bytes.
+// Memory: up to about 100 bytes for each byte of a piece while it is encoded.
+// Time: n log n in the piece's bytes.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_BYTE_PAIR_MODEL_H_
 #define FOOTPRINT_LOWMEM_TEXT_BYTE_PAIR_MODEL_H_

@@ -19,13 +19,14 @@
 
 namespace footprint {
 
-// Returns the number as a word's id, or nullopt if it is not a valid id.
+// Returns the number as a word's id, or nullopt unless it is an integer from 0
+// to 2^24 - 1.
 absl::optional<int32_t> JsonId(const nlohmann::json& json);
 
 absl::StatusOr<TextPattern> ParseJsonPattern(const nlohmann::json& json);
 
-// Returns the value of a key, or null if `json` is not an object or has no such
-// key.
+// Returns the value of a key, which is part of `json`, or null if `json` is not
+// an object or has no such key.
 const nlohmann::json& JsonMember(const nlohmann::json& json,
                                  const std::string& key);
 

@@ -12,8 +12,9 @@
 // bytes when the vocabulary is read.
 //
 // Movable and thread-safe. Memory: its steps, and the pieces. The error is
-// Unimplemented if a type or a behavior is not known; the message names it.
-// Other errors are those of TextPattern::Compile.
+// Unimplemented if a type or a behavior is not known, or for a second ByteLevel
+// or a Metaspace after ByteLevel; the message names it. Other errors are those
+// of ParseJsonPattern.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_PIECE_SPLITTER_H_
 #define FOOTPRINT_LOWMEM_TEXT_PIECE_SPLITTER_H_

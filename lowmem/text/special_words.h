@@ -45,6 +45,8 @@ class SpecialWords {
     const SpecialWord* word = nullptr;  // null: text
   };
 
+  // Adds a word; one without content is left out. Parts of earlier Cuts become
+  // invalid.
   void Add(const SpecialWord& word);
   bool empty() const { return words_.empty(); }
 

@@ -11,7 +11,8 @@
 //
 // Movable and thread-safe. Memory: its steps, and the texts of a call. The
 // error is Unimplemented if a type is not known; the message names it. The
-// error is InvalidArgument if a step lacks a value that it needs.
+// error is InvalidArgument if a step lacks a value that it needs, or has a
+// pattern or map that is not valid; a missing text counts as empty.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_NORMALIZER_H_
 #define FOOTPRINT_LOWMEM_TEXT_TEXT_NORMALIZER_H_

@@ -15,7 +15,8 @@
 // Movable and thread-safe. Memory: the compiled pattern, some KiB, and the
 // parts. The error is InvalidArgument if the pattern is not valid; the message
 // says at which byte, usually of the pattern as translated for PCRE2. The error
-// is ResourceExhausted if a match exceeds PCRE2's limit.
+// is ResourceExhausted if a match exceeds PCRE2's limit or there is no memory
+// for it.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_PATTERN_H_
 #define FOOTPRINT_LOWMEM_TEXT_TEXT_PATTERN_H_
@@ -36,10 +37,12 @@ struct TextPart {
 class TextPattern {
  public:
   static absl::StatusOr<TextPattern> Compile(absl::string_view pattern);
-  // Returns a pattern that matches exactly these characters.
+  // Returns a pattern that matches exactly these characters; without any,
+  // nothing.
   static TextPattern Literal(absl::string_view text);
 
-  // Cuts a text in UTF-8, which must outlive the parts.
+  // Cuts a text, which must outlive the parts. It must be UTF-8; this is not
+  // checked.
   absl::StatusOr<std::vector<TextPart>> Cut(absl::string_view text) const;
 
  private:

@@ -11,6 +11,8 @@
 // belongs to. The known processors are TemplateProcessing, BertProcessing,
 // RobertaProcessing, ByteLevel (which adds nothing) and a Sequence of them.
 // Without a processor a text gets no ids, and a pair's second text has type 1.
+// A TemplateProcessing without "pair" gives a pair no ids at all, not even
+// those of its texts; "single" likewise.
 //
 // Thread-compatible; const calls are thread-safe. Memory: the ids.
 //

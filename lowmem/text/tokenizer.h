@@ -20,9 +20,12 @@
 // some 50 bytes for each byte of a text while it is encoded. Time: about 30 ns
 // for each byte of the file in Open, and a microsecond a word.
 //
-// Errors: those of ReadTokenizerFile, TextNormalizer and PieceSplitter. The
-// error is InvalidArgument if a text is not UTF-8. The error is Unimplemented
-// if a decoder or a post-processor is not known; the message names it.
+// Errors of Open: those of ReadTokenizerFile, ReadVocabularyFile,
+// ReadGgufTokenizer, TextNormalizer, PieceSplitter, WordDecoder and
+// TextTemplate. The error is InvalidArgument if the added words or the model
+// lack a value. The error is Unimplemented for a BPE with a prefix or suffix of
+// words, and for ByteLevel with another model. Errors of Encode:
+// InvalidArgument if a text is not UTF-8, and those of TextPattern::Cut.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TOKENIZER_H_
 #define FOOTPRINT_LOWMEM_TEXT_TOKENIZER_H_

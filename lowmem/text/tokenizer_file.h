@@ -12,9 +12,11 @@
 // times.
 //
 // The error is NotFound if there is no such file. The error is InvalidArgument
-// if it is not a regular file, not the JSON of a tokenizer, or if its tables
-// contradict each other; the message names the file. The error is Unimplemented
-// if the model is not BPE, WordPiece or Unigram.
+// if it is not a regular file, has more than 256 MiB, is not the JSON of a
+// tokenizer, is nested more than 64 deep, or if its tables contradict each
+// other; the message names the file. The error is Unimplemented if the model is
+// not BPE, WordPiece or Unigram, or if a decoder is ByteLevel and no
+// pre_tokenizer is. Other errors are FileError's.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TOKENIZER_FILE_H_
 #define FOOTPRINT_LOWMEM_TEXT_TOKENIZER_FILE_H_

@@ -41,7 +41,8 @@ void AppendCharacter(int32_t character, std::string* text);
 bool IsWhitespace(int32_t character);
 // Returns whether the character is an ASCII symbol or has a class P.
 bool IsPunctuation(int32_t character);
-// Returns whether the character has a class C and is no tab or line end.
+// Returns whether the character has a class C (Cn, unassigned, too) and is no
+// tab, line feed or carriage return.
 bool IsControl(int32_t character);
 // Returns whether the class is Mn, such as that of accents after decomposition.
 bool IsNonspacingMark(int32_t character);

@@ -6,7 +6,9 @@
 //
 // The way is found from left to right by dynamic programming (Viterbi). A
 // character that is not a word may be unknown, with a score ten below that of
-// the least likely word. Unknown characters in a row become one word.
+// the least likely word. Unknown characters in a row become one word: that of
+// their text if it is a word, else the unknown word, unless they become words
+// of bytes.
 //
 // The caller owns the table, which must outlive the model. Thread-safe. Memory:
 // 8 bytes a word, and 24 for each byte of a piece while it is encoded. Time: at
@@ -36,7 +38,8 @@ struct UnigramOptions {
 
 class UnigramModel {
  public:
-  // `scores` holds the logarithm of each word's probability, by id.
+  // `scores` holds the logarithm of each word's probability, by id; it must
+  // have a number for every id of the table.
   UnigramModel(const TokenTable* words, std::vector<double> scores,
                const UnigramOptions& options);
 

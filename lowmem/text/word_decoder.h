@@ -5,11 +5,11 @@
 //   std::string text = decoder->Join({"Hel", "lo"});
 //
 // The known types are ByteLevel, WordPiece, Metaspace, and a Sequence of
-// Replace, ByteFallback, Fuse and Strip. If it is null, words are joined with
-// spaces.
+// Replace, ByteFallback, Fuse and Strip (of which only "start" is used; the end
+// is not stripped). If it is null, words are joined with spaces.
 //
 // Thread-safe. Memory: the texts. The error is Unimplemented if a type is not
-// known; the message names it.
+// known, or if Replace has no "String"; the message names it.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_WORD_DECODER_H_
 #define FOOTPRINT_LOWMEM_TEXT_WORD_DECODER_H_

@@ -7,7 +7,8 @@
 // A word that cannot be covered, or that is too long, becomes one unknown word.
 //
 // The caller owns the table, which must outlive the model. Thread-safe. Memory:
-// one word while it is encoded. Time: at most quadratic in the word's bytes.
+// one word while it is encoded. Time: for each piece a search for each length
+// that a word may have, so at most cubic in the word's bytes.
 //
 // Source: Schuster and Nakajima, "Japanese and Korean Voice Search", 2012, as
 // BERT's tokenizer does it.

@@ -98,7 +98,7 @@ class TileStream {
   // begins at once. Returns InvalidArgument if `depth` is below 1, if a tile
   // has more than 1 GiB, or if the arena is too small or not aligned; the
   // message says what is needed. Returns OutOfRange if a tile is outside the
-  // file.
+  // file, and Unavailable if the thread that reads cannot start.
   static absl::StatusOr<std::unique_ptr<TileStream>> Open(
       WeightStore* store, absl::Span<const Tile> schedule,
       const TileStreamOptions& options, absl::Span<char> arena);
@@ -117,7 +117,8 @@ class TileStream {
 
   // Continues at the tile `index` of the schedule and drops tiles that were
   // read ahead. Returns FailedPrecondition unless all leases have ended.
-  // Returns OutOfRange if there is no such tile.
+  // Returns OutOfRange if there is no such tile, and the error of a tile that
+  // could not be read.
   virtual absl::Status Rewind(int64_t index) = 0;
 
   // Returns the time that Next has waited for bytes.

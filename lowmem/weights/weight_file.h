@@ -10,7 +10,8 @@
 //
 // Movable, and thread-safe once opened. Memory: the index.
 //
-// Errors are those of WatchedFile, and of SafetensorsIndex or GgufIndex.
+// Errors are those of WatchedFile, whose Open waits some milliseconds if the
+// file was just written, and of SafetensorsIndex or GgufIndex.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_FILE_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_FILE_H_
