@@ -2,6 +2,10 @@
 
 #include <string>
 
+#include "absl/status/status.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -30,6 +34,32 @@ TEST(HmacSha256Test, KeysUpToABlockAreTakenAsTheyAre) {
             "75092ca3ee2b307470c227697b42b3e65376aa3bae98fb5a1f7b7536daa9588a");
   EXPECT_EQ(HmacSha256Hex(std::string("a\0b", 3), "x"),
             "758acf85d010dbd67262388f811fe5ac923b76ed1301265a66fce397586291b4");
+}
+
+TEST(HmacSha256Test, OnlyTheWholeSignatureOfThisTextAndKeyHolds) {
+  const std::string signature = HmacSha256Hex("Jefe", "text");
+  EXPECT_TRUE(HasHmacSha256("Jefe", "text", signature));
+  EXPECT_FALSE(HasHmacSha256("Jefe", "texts", signature));
+  EXPECT_FALSE(HasHmacSha256("jefe", "text", signature));
+  EXPECT_FALSE(HasHmacSha256("Jefe", "text", ""));
+  EXPECT_FALSE(HasHmacSha256("Jefe", "text", signature.substr(0, 63)));
+  EXPECT_FALSE(HasHmacSha256("Jefe", "text", signature + "0"));
+  for (size_t i = 0; i < signature.size(); ++i) {
+    std::string other = signature;
+    other[i] = other[i] == '0' ? '1' : '0';
+    EXPECT_FALSE(HasHmacSha256("Jefe", "text", other)) << i;
+  }
+}
+
+TEST(HmacSha256Test, KeysAreReadWithoutTheirLastLineFeed) {
+  EXPECT_THAT(ReadSigningKey(WriteTestFile("key", " sixteen  bytes!\n")),
+              IsOkAndHolds(" sixteen  bytes!"));
+  EXPECT_THAT(ReadSigningKey(WriteTestFile("short", "fifteen bytes!! \n")),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       testing::AllOf(testing::HasSubstr("short: "),
+                                      testing::HasSubstr("at least 16"))));
+  EXPECT_THAT(ReadSigningKey(TestPath("missing")),
+              StatusIs(absl::StatusCode::kNotFound));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <utility>
@@ -14,10 +13,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "footprint/base/files/file_descriptor.h"
-#include "footprint/base/files/file_error.h"
+#include "footprint/base/files/hashed_file.h"
 #include "footprint/base/files/read_write.h"
-#include "footprint/base/files/regular_file.h"
 #include "footprint/base/files/sha256.h"
 #include "httplib.h"
 #include "nlohmann/json.hpp"
@@ -32,35 +29,6 @@ constexpr size_t kPieceBytes = size_t{1} << 18;
 constexpr int kTimeoutSeconds = 30;
 constexpr int kMostRetrySeconds = 10;
 constexpr unsigned kPollMicroseconds = 300000;
-
-// An open bundle, with its hash.
-struct OpenBundle {
-  FileDescriptor file;
-  std::string path;
-  int64_t size_bytes = 0;
-  std::string sha256;
-};
-
-absl::StatusOr<OpenBundle> Open(const std::string& path) {
-  absl::StatusOr<FileDescriptor> file = OpenRegularFile(path);
-  if (!file.ok()) return file.status();
-  OpenBundle bundle;
-  bundle.file = *std::move(file);
-  bundle.path = path;
-  Sha256 hash;
-  std::string piece(kPieceBytes, '\0');
-  while (true) {
-    const int64_t size =
-        ReadAt(bundle.file.get(), bundle.size_bytes,
-               static_cast<int64_t>(piece.size()), piece.data());
-    if (size < 0) return FileError(errno, path, "cannot be read");
-    if (size == 0) break;
-    hash.Add(absl::string_view(piece).substr(0, static_cast<size_t>(size)));
-    bundle.size_bytes += size;
-  }
-  bundle.sha256 = hash.FinishHex();
-  return bundle;
-}
 
 std::string Encoded(absl::string_view text) {
   std::string encoded;
@@ -110,8 +78,8 @@ class Submitter {
   };
 
   absl::StatusOr<Answer> Ask(const std::function<httplib::Result()>& send);
-  absl::StatusOr<Answer> Send(const OpenBundle& bundle);
-  absl::Status Submit(const OpenBundle& bundle);
+  absl::StatusOr<Answer> Send(const HashedFile& bundle);
+  absl::Status Submit(const HashedFile& bundle);
   absl::Status Await();
   void Follow();
   void Note(const json& trial);
@@ -189,7 +157,7 @@ absl::StatusOr<Submitter::Answer> Submitter::Ask(
   }
 }
 
-absl::StatusOr<Submitter::Answer> Submitter::Send(const OpenBundle& bundle) {
+absl::StatusOr<Submitter::Answer> Submitter::Send(const HashedFile& bundle) {
   const std::string path = absl::StrCat(
       "/v1/trials?sha256=", bundle.sha256, options_.is_again ? "&again=1" : "",
       options_.deployment.empty() ? "" : "&deployment=",
@@ -215,7 +183,7 @@ absl::StatusOr<Submitter::Answer> Submitter::Send(const OpenBundle& bundle) {
   });
 }
 
-absl::Status Submitter::Submit(const OpenBundle& bundle) {
+absl::Status Submitter::Submit(const HashedFile& bundle) {
   const absl::StatusOr<Answer> answer = Send(bundle);
   if (!answer.ok()) return answer.status();
   if (answer->status != 200 && answer->status != 202) return ToStatus(*answer);
@@ -283,7 +251,7 @@ absl::Status Submitter::Await() {
 
 absl::StatusOr<SubmittedVerdict> Submitter::Run(const std::string& path) {
   if (!client_.is_valid()) return NoServer(options_.server);
-  const absl::StatusOr<OpenBundle> bundle = Open(path);
+  const absl::StatusOr<HashedFile> bundle = OpenHashedFile(path);
   if (!bundle.ok()) return bundle.status();
   absl::Status status = Submit(*bundle);
   if (status.ok()) status = Await();

@@ -18,7 +18,6 @@
 namespace footprint {
 namespace {
 
-constexpr size_t kLeastKeyBytes = 16;
 constexpr int kTimeoutSeconds = 10;
 constexpr int kMostRefusals = 5;
 // How often to look for new verdicts, and for the end.
@@ -53,11 +52,8 @@ absl::Status CheckWebhook(const std::string& url, absl::string_view key) {
     return absl::InvalidArgumentError(absl::StrCat(
         "'", url, "' is no address of a webhook; want http://HOST:PORT/PATH"));
   }
-  if (key.size() < kLeastKeyBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the key of a webhook has at least ", kLeastKeyBytes,
-                     " bytes; make one by `openssl rand -hex 32`"));
-  }
+  const absl::Status has_key = CheckSigningKey(key);
+  if (!has_key.ok()) return has_key;
   return CheckServerAddress(url.substr(0, SizeOfAddress(url)), kSubmitHasTls);
 }
 
