@@ -19,16 +19,20 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/optional.h"
 #include "footprint/base/files/sha256.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/parse_bytes.h"
 #include "footprint/gates/commands/gate_targets.h"
+#include "footprint/gates/engine/engine_flags.h"
+#include "footprint/gates/engine/engine_trials.h"
+#include "footprint/gates/engine/try_order.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/programs/command_flags.h"
@@ -38,6 +42,7 @@
 #include "footprint/gates/sandbox/host.h"
 #include "footprint/gates/server/access_tokens.h"
 #include "footprint/gates/server/audit_log.h"
+#include "footprint/gates/server/hmac_sha256.h"
 #include "footprint/gates/server/utc_time.h"
 #include "footprint/gates/server/validation_page.h"
 #include "footprint/gates/server/validation_server.h"
@@ -98,6 +103,22 @@ Flags
                            verdict by a POST
   --webhook_key=FILE       for --webhook: the file of the key, at least 16 bytes,
                            that signs each POST by HMAC-SHA256
+  --engine=COMMAND         has this command run each trial, on any machine, and
+                           runs none here; `{bundle}`, `{order}` and `{result}`
+                           are files for its `try`. It is split into words, and
+                           no shell reads it. Other words: {limit}, the memory
+                           that the trial needs in MiB, {seconds}, its longest
+                           time, and {trial}, a name for a job
+  --engine_key=FILE        for --engine: the key that signs results, at least 16
+                           bytes, as in `try --key`
+  --engine_folder=FOLDER   a folder that the engine's hosts see under the same
+                           path, for bundles and results (default: the store)
+  --engine_host=FILE       what `try --host` prints on a host of the engine, if
+                           these are of another kind than this machine
+  --engine_wait=SECONDS    how much longer than {seconds} a command may take, as
+                           in a queue of the engine (default: 600)
+  --engine_attempts=NUMBER how often a trial is given to the engine if that fails
+                           (default: 3)
   --unexplained            skip the run under the profiler: faster, no profile
   --lowmem=FILE            the program that runs checkpoints
   --despite_missing        start although this host lacks a mechanism of the
@@ -115,9 +136,6 @@ Exit status: 0 after SIGTERM or Ctrl-C; 2 if the server cannot start, for a
 reason that the message names.
 )";
 
-// Version of this judge's rules, apart from thresholds and host. It is raised
-// when the same bundle could get another verdict.
-constexpr int kJudgeVersion = 2;
 constexpr int kUsualPort = 7878;
 constexpr int64_t kMostWaiting = 10000000;
 constexpr int64_t kMostSeconds = 86400;
@@ -149,6 +167,11 @@ absl::Status SetBytes(const CommandFlags& flags, const std::string& name,
   const absl::StatusOr<int64_t> given = ParseBytes(flags.Value(name, ""));
   if (given.ok()) *bytes = *given;
   return given.status();
+}
+
+// Prints a line for the operator. Thread-safe.
+void PrintLine(absl::string_view line) {
+  std::fprintf(stderr, "%s: %s\n", kProgram, std::string(line).c_str());
 }
 
 // Settings that all trials share.
@@ -201,12 +224,12 @@ absl::StatusOr<Trials> MakeTrials(const CommandFlags& flags,
   return trials;
 }
 
-// Reads what a verdict depends on besides the bundle.
+// Reads what a verdict depends on besides the bundle. `environment` is that of
+// the hosts that run trials.
 absl::StatusOr<std::string> ReadContext(const Trials& trials,
-                                        const HostDescription& host) {
+                                        const std::string& environment) {
   Sha256 context;
-  context.Add(absl::StrCat("judge ", kJudgeVersion, "\n", host.kernel, "\n",
-                           absl::StrJoin(host.present, "\n"), "\n",
+  context.Add(absl::StrCat("judge ", kJudgeVersion, "\n", environment, "\n",
                            trials.request.SerializeAsString()));
   const absl::Status status = CheckThresholds(trials.request, &context);
   if (!status.ok()) return status;
@@ -230,17 +253,39 @@ void RemoveOldWork(const std::string& work_folder) {
   for (const auto& path : old) std::filesystem::remove_all(path, error);
 }
 
+TrialRequest MakeRequest(const Trials& trials, const TrialToRun& to_run) {
+  TrialRequest request = trials.request;
+  request.set_bundle_path(to_run.bundle_path);
+  request.set_most_budget_bytes(to_run.limits.most_budget_bytes);
+  // The file of tokens may have been edited.
+  request.set_most_time_limit_seconds(
+      static_cast<int32_t>(std::min(to_run.limits.most_seconds, kMostSeconds)));
+  return request;
+}
+
+// Returns the function that has the engine run a trial.
+absl::StatusOr<RunTrialFunction> RunByEngineOf(EngineOptions engine,
+                                               const Trials& trials) {
+  // Hosts of the engine may lack the threshold files.
+  Trials all = trials;
+  for (const std::string& path : trials.request.threshold_paths()) {
+    const absl::StatusOr<std::string> text = ReadWholeFile(path);
+    if (!text.ok()) return text.status();
+    all.request.add_threshold_texts(*text);
+  }
+  engine.make_request = [all](const TrialToRun& to_run) {
+    return MakeRequest(all, to_run);
+  };
+  engine.report = PrintLine;
+  return RunByEngine(std::move(engine));
+}
+
 // Returns the function that runs a trial. `admission` must outlive it.
 RunTrialFunction RunIn(const Trials& trials, MemoryAdmission* admission) {
   // Each trial has its own folder, even if the bundle is the same.
   return [trials, admission, count = std::make_shared<std::atomic<int64_t>>(0)](
              const TrialToRun& to_run) -> absl::StatusOr<StoredResult> {
-    TrialRequest request = trials.request;
-    request.set_bundle_path(to_run.bundle_path);
-    request.set_most_budget_bytes(to_run.limits.most_budget_bytes);
-    // The file of tokens may have been edited.
-    request.set_most_time_limit_seconds(static_cast<int32_t>(
-        std::min(to_run.limits.most_seconds, kMostSeconds)));
+    TrialRequest request = MakeRequest(trials, to_run);
     request.set_work_folder(
         absl::StrCat(trials.work_folder, "/", OwnWorkPrefix(), (*count)++));
     const absl::Status made = MakeFolder(request.work_folder());
@@ -258,11 +303,7 @@ RunTrialFunction RunIn(const Trials& trials, MemoryAdmission* admission) {
     std::error_code ignored;
     std::filesystem::remove_all(request.work_folder(), ignored);
     if (!result.ok()) return result.status();
-    StoredResult stored;
-    stored.set_deployment(LabelOfBundle(result->manifest()));
-    *stored.mutable_verdict() = result->verdict();
-    if (result->has_profile()) *stored.mutable_profile() = result->profile();
-    return stored;
+    return MakeStoredResult(*result);
   };
 }
 
@@ -309,9 +350,7 @@ absl::Status RecordTokenChange(const std::string& store_folder,
 absl::Status SetWebhook(const CommandFlags& flags,
                         ValidationServerOptions* options) {
   options->webhook_url = flags.Value("webhook", "");
-  options->report = [](absl::string_view line) {
-    std::fprintf(stderr, "%s: %s\n", kProgram, std::string(line).c_str());
-  };
+  options->report = PrintLine;
   if (flags.Has("webhook") != flags.Has("webhook_key")) {
     return absl::InvalidArgumentError(
         "--webhook and --webhook_key go together: name the address that is "
@@ -319,9 +358,9 @@ absl::Status SetWebhook(const CommandFlags& flags,
   }
   if (!flags.Has("webhook")) return absl::OkStatus();
   const absl::StatusOr<std::string> key =
-      ReadWholeFile(PathOfCaller(flags.Value("webhook_key", "")));
+      ReadSigningKey(PathOfCaller(flags.Value("webhook_key", "")));
   if (!key.ok()) return key.status();
-  options->webhook_key = std::string(absl::StripTrailingAsciiWhitespace(*key));
+  options->webhook_key = *key;
   return CheckWebhook(options->webhook_url, options->webhook_key);
 }
 
@@ -374,19 +413,46 @@ absl::Status CheckHost(const CommandFlags& flags, const HostDescription& host) {
   return absl::OkStatus();
 }
 
+// Returns what a verdict depends on of the hosts that run trials.
+std::string EnvironmentText(const CommandFlags& flags,
+                            const HostDescription& host,
+                            const absl::optional<EngineOptions>& engine) {
+  return flags.Has("engine_host") && engine.has_value()
+             ? engine->environment
+             : absl::StrCat(host.kernel, "\n",
+                            absl::StrJoin(host.present, "\n"));
+}
+
+GivenFlags GivenEngineFlags(const CommandFlags& flags) {
+  GivenFlags given;
+  std::vector<std::string> names = EngineFlags();
+  names.emplace_back("lowmem");
+  for (const std::string& name : names) {
+    if (flags.Has(name)) given[name] = flags.Value(name, "");
+  }
+  return given;
+}
+
 absl::Status Serve(const CommandFlags& flags, const std::string& store_folder) {
   const HostDescription host = DescribeHost();
-  absl::Status status = CheckHost(flags, host);
+  const absl::StatusOr<absl::optional<EngineOptions>> engine = ReadEngineFlags(
+      GivenEngineFlags(flags), PathOfCaller("."), store_folder, host);
+  if (!engine.ok()) return engine.status();
+  const bool is_by_engine = engine->has_value();
+  absl::Status status =
+      is_by_engine ? absl::OkStatus() : CheckHost(flags, host);
   if (!status.ok()) return status;
   ValidationServerOptions options;
   options.store_folder = store_folder;
   status = SetServer(flags, &options);
   if (status.ok()) status = SetWebhook(flags, &options);
   if (!status.ok()) return status;
-  const absl::StatusOr<Trials> trials = MakeTrials(flags, store_folder);
+  absl::StatusOr<Trials> trials = MakeTrials(flags, store_folder);
   if (!trials.ok()) return trials.status();
-  const absl::StatusOr<std::string> context = ReadContext(*trials, host);
+  const absl::StatusOr<std::string> context =
+      ReadContext(*trials, EnvironmentText(flags, host, *engine));
   if (!context.ok()) return context.status();
+  if (is_by_engine) trials->work_folder = (*engine)->folder;
   options.api.verdict_context = *context;
   status = MakeLocalToken(store_folder);
   if (status.ok()) status = MakeFolder(trials->work_folder);
@@ -394,13 +460,17 @@ absl::Status Serve(const CommandFlags& flags, const std::string& store_folder) {
   const absl::StatusOr<int64_t> bytes_for_runs = ReadBytesForRuns();
   if (!bytes_for_runs.ok()) return bytes_for_runs.status();
   MemoryAdmission admission(*bytes_for_runs);
-  return ServeUntilSignalled(
-      options, RunIn(*trials, &admission), [&](int port) {
-        RemoveOldWork(trials->work_folder);
-        std::fprintf(stderr, "%s: %s://%s:%d, store %s; Ctrl-C ends it\n",
-                     kProgram, options.http.key_path.empty() ? "http" : "https",
-                     options.http.host.c_str(), port, store_folder.c_str());
-      });
+  const absl::StatusOr<RunTrialFunction> run =
+      is_by_engine
+          ? RunByEngineOf(**engine, *trials)
+          : absl::StatusOr<RunTrialFunction>(RunIn(*trials, &admission));
+  if (!run.ok()) return run.status();
+  return ServeUntilSignalled(options, *run, [&](int port) {
+    RemoveOldWork(trials->work_folder);
+    std::fprintf(stderr, "%s: %s://%s:%d, store %s; Ctrl-C ends it\n", kProgram,
+                 options.http.key_path.empty() ? "http" : "https",
+                 options.http.host.c_str(), port, store_folder.c_str());
+  });
 }
 
 absl::StatusOr<int64_t> ReadExpiry(const CommandFlags& flags) {
@@ -497,13 +567,17 @@ absl::Status ManageTokens(const CommandFlags& flags,
 }
 
 const std::vector<std::string>& ValuedFlags() {
-  static const auto* const flags = new std::vector<std::string>(
-      {"store",       "host",         "port",           "certificate",
-       "key",         "thresholds",   "budget",         "fleet",
-       "time_limit",  "mode",         "trials_at_once", "most_waiting",
-       "most_bundle", "keep_bundles", "keep_verdicts",  "lowmem",
-       "webhook",     "webhook_key",  "scopes",         "expires",
-       "most_budget", "most_time"});
+  static const auto* const flags = [] {
+    auto* const all = new std::vector<std::string>(
+        {"store",       "host",         "port",           "certificate",
+         "key",         "thresholds",   "budget",         "fleet",
+         "time_limit",  "mode",         "trials_at_once", "most_waiting",
+         "most_bundle", "keep_bundles", "keep_verdicts",  "lowmem",
+         "webhook",     "webhook_key",  "scopes",         "expires",
+         "most_budget", "most_time"});
+    all->insert(all->end(), EngineFlags().begin(), EngineFlags().end());
+    return all;
+  }();
   return *flags;
 }
 

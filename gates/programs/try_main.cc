@@ -1,6 +1,8 @@
 // Tries a bundle on this machine, without a server, and exits with the number
 // of the decision.
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -9,12 +11,14 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/temporary_folder.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/parse_bytes.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/commands/gate_targets.h"
+#include "footprint/gates/engine/trial_files.h"
+#include "footprint/gates/engine/try_order.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/judge/threshold_file.h"
@@ -24,6 +28,7 @@
 #include "footprint/gates/programs/server_folders.h"
 #include "footprint/gates/programs/verdict_files.h"
 #include "footprint/gates/sandbox/host.h"
+#include "footprint/gates/server/hmac_sha256.h"
 #include "footprint/gates/trials/run_trial.h"
 #include "footprint/gates/trials/trial.pb.h"
 
@@ -36,6 +41,7 @@ constexpr char kHelp[] =
     R"(Runs a bundle in a sandbox and says whether it fits its budget.
 
   bazel run //gates:try -- FOLDER_OR_BUNDLE --budget=200MiB
+  try --bundle=FILE --order=FILE --result=FILE --key=FILE
 
 A bundle is a folder, or an archive of one. Its bundle.textproto names the
 program to run; gates/bundles/bundle.proto has an example. The program runs three
@@ -43,6 +49,9 @@ times, each time in a new sandbox: unchanged and measured from outside, unchange
 and limited to the budget, and under the profiler, which explains the figures. A
 threshold on the heap accepts only if the recorded heap explains the measured
 memory.
+
+The second form is for the command of `serve --engine`: it runs the trial that a
+server orders, and writes a signed result. It takes no other flag but --lowmem.
 
 Flags
   --budget=SIZE          the most memory that the whole process may take, such
@@ -60,6 +69,11 @@ Flags
   --output=FILE          the file to write (default: standard output)
   --write=FORMAT:FILE    also write this format to the file; may be repeated
   --host                 list the sandbox mechanisms that this host has
+  --order=FILE           the server's order: the {order} of --engine
+  --bundle=FILE          for --order: the bundle, {bundle}
+  --result=FILE          for --order: the file to write, {result}
+  --key=FILE             for --order: the key that signs the result, as given to
+                         `serve --engine_key`
   --help                 print this text
 
 Exit status
@@ -69,15 +83,9 @@ Exit status
   3 PRODUCER_FAILED      the program failed, or did not end in time
   4 INCONCLUSIVE         the runs differ
   5 ENVIRONMENT_MISMATCH the thresholds are for other environments only
+With --order the status is 0 if a result was written, whatever the decision, and
+else 2, so that a scheduler starts only jobs again that gave no result.
 )";
-
-std::string HostText(const HostDescription& host) {
-  return absl::StrCat(
-      host.kernel, "\npresent: ", absl::StrJoin(host.present, ", "),
-      "\nmissing: ",
-      host.missing.empty() ? "nothing" : absl::StrJoin(host.missing, "; "),
-      "\n");
-}
 
 // Prints the decision before the profiled run, which takes several times as
 // long.
@@ -99,12 +107,69 @@ GateInput MakeInput(const TrialRequest& request, const TrialResult& result) {
   return input;
 }
 
+const std::vector<std::string>& OrderFlags() {
+  static const auto* const flags =
+      new std::vector<std::string>({"bundle", "order", "result", "key"});
+  return *flags;
+}
+
+absl::Status CheckOrderFlags(const CommandFlags& flags,
+                             const std::vector<std::string>& arguments) {
+  for (const std::string& name : OrderFlags()) {
+    if (!flags.Value(name, "").empty()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--bundle, --order, --result and --key go together; give --", name,
+        " a file"));
+  }
+  if (arguments.size() == OrderFlags().size() + (flags.Has("lowmem") ? 1 : 0)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      "with --order, the server says all but --lowmem; remove the other flags "
+      "here, or give them to `serve`");
+}
+
+// Runs the trial of a server's order, and writes the result.
+absl::Status RunOrder(const CommandFlags& flags,
+                      const std::vector<std::string>& arguments) {
+  absl::Status status = CheckOrderFlags(flags, arguments);
+  if (!status.ok()) return status;
+  const std::string result_path = PathOfCaller(flags.Value("result", ""));
+  if (access(result_path.c_str(), F_OK) == 0) {
+    return absl::AlreadyExistsError(absl::StrCat(
+        result_path, ": the order has a result already; it is not run again"));
+  }
+  status = CheckReplaceable(result_path);
+  if (!status.ok()) return status;
+  const absl::StatusOr<std::string> key =
+      ReadSigningKey(PathOfCaller(flags.Value("key", "")));
+  if (!key.ok()) return key.status();
+  const absl::StatusOr<OrderedTrial> ordered =
+      ReadTrialOrder(PathOfCaller(flags.Value("order", "")));
+  if (!ordered.ok()) return ordered.status();
+  LocalTrial local;
+  local.bundle_path = PathOfCaller(flags.Value("bundle", ""));
+  local.work_folder = TemporaryFolderParent();
+  const absl::StatusOr<std::string> lowmem =
+      ProgramPath("--lowmem", flags.Value("lowmem", ""));
+  if (!lowmem.ok()) return lowmem.status();
+  local.lowmem_program = *lowmem;
+  const TrialReply reply = TryOrder(*ordered, local);
+  std::fprintf(
+      stderr, "%s: %s: %s\n", kProgram, ordered->order.attempt().c_str(),
+      reply.has_result()
+          ? std::string(Decision_Name(reply.result().verdict().decision()))
+                .c_str()
+          : reply.error_message().c_str());
+  return WriteTrialReply(reply, *key, result_path);
+}
+
 int Main(const std::vector<std::string>& arguments) {
-  const absl::StatusOr<CommandFlags> flags =
-      CommandFlags::Parse(arguments,
-                          {"budget", "fleet", "thresholds", "time_limit",
-                           "lowmem", "format", "output", "write"},
-                          {"unexplained", "host", "help"}, 1);
+  const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
+      arguments,
+      {"budget", "fleet", "thresholds", "time_limit", "lowmem", "format",
+       "output", "write", "bundle", "order", "result", "key"},
+      {"unexplained", "host", "help"}, 1);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help"))
     return FinishProgram(kProgram, NameGateTargets(kHelp), "", ACCEPT);
@@ -112,6 +177,11 @@ int Main(const std::vector<std::string>& arguments) {
     const HostDescription host = DescribeHost();
     return FinishProgram(kProgram, HostText(host), "",
                          host.missing.empty() ? ACCEPT : BAD_CONFIGURATION);
+  }
+  for (const std::string& name : OrderFlags()) {
+    if (!flags->Has(name)) continue;
+    const absl::Status status = RunOrder(*flags, arguments);
+    return status.ok() ? 0 : Complain(kProgram, status.message());
   }
   // Checks the command line before the trial, which takes long.
   if (flags->words().empty()) {
@@ -126,8 +196,7 @@ int Main(const std::vector<std::string>& arguments) {
   // Fills the request from the flags.
   TrialRequest request;
   request.set_bundle_path(PathOfCaller(flags->words()[0]));
-  const std::string temporary = EnvironmentValue("TMPDIR");
-  request.set_work_folder(temporary.empty() ? "/tmp" : temporary);
+  request.set_work_folder(TemporaryFolderParent());
   request.set_is_unexplained(flags->Has("unexplained"));
   const absl::StatusOr<std::string> lowmem =
       ProgramPath("--lowmem", flags->Value("lowmem", ""));

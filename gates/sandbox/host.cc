@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "footprint/base/files/temporary_folder.h"
 #include "footprint/base/machine/memory_group.h"
 #include "footprint/gates/sandbox/sandbox.h"
@@ -67,6 +68,14 @@ HostDescription DescribeHost() {
     host.present.emplace_back(each);
   }
   return host;
+}
+
+std::string HostText(const HostDescription& host) {
+  return absl::StrCat(
+      host.kernel, "\npresent: ", absl::StrJoin(host.present, ", "),
+      "\nmissing: ",
+      host.missing.empty() ? "nothing" : absl::StrJoin(host.missing, "; "),
+      "\n");
 }
 
 }  // namespace footprint

@@ -26,6 +26,10 @@ struct HostDescription {
 // Returns the mechanisms that this host has and lacks.
 HostDescription DescribeHost();
 
+// Returns the description as lines for people, which are the same on hosts with
+// the same kernel and mechanisms.
+std::string HostText(const HostDescription& host);
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_GATES_SANDBOX_HOST_H_

@@ -27,5 +27,19 @@ TEST(HostTest, NamesTheKernelAndEitherWhatIsThereOrWhatIsMissing) {
   }
 }
 
+TEST(HostTest, TheTextHasTheKernelAndALineForEachList) {
+  HostDescription host;
+  host.kernel = "Linux 6.1.0";
+  host.present = {"cgroup v2 memory", "seccomp"};
+  EXPECT_EQ(HostText(host),
+            "Linux 6.1.0\npresent: cgroup v2 memory, seccomp\n"
+            "missing: nothing\n");
+  host.missing = {"seccomp: none", "pivot_root: none"};
+  host.present.clear();
+  EXPECT_EQ(HostText(host),
+            "Linux 6.1.0\npresent: \n"
+            "missing: seccomp: none; pivot_root: none\n");
+}
+
 }  // namespace
 }  // namespace footprint

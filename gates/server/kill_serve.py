@@ -1,8 +1,9 @@
 """Kills the real server, with its sandboxes, again and again under load.
 
-    kill_serve.py SERVE [KILLS]
+    kill_serve.py SERVE [KILLS [FLAG...]]
 
-SERVE is the built //gates:serve; this host must have the sandbox's mechanisms. Bundles fit,
+SERVE is the built //gates:serve, which gets the flags, such as those of an engine; this
+host must have the sandbox's mechanisms. Bundles fit,
 need too much, or leave children behind. Some clients wait for their verdicts,
 others only submit; a server is killed soon after its first few verdicts. After
 the last kill every acknowledged bundle has its verdict, every verdict that was
@@ -63,14 +64,14 @@ def bundle_of(kind, name):
 
 class Server:
 
-    def __init__(self, program, home):
+    def __init__(self, program, flags, home):
         environment = {**os.environ, "HOME": home}
         for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "BUILD_WORKING_DIRECTORY"):
             environment.pop(name, None)
         # The log is a file: nothing would read a pipe after the start.
         self._log = open(home + "/log", "w+", encoding="utf-8")  # pylint: disable=consider-using-with
         self.process = subprocess.Popen(
-            [program, "--unexplained", "--port=0", "--store=" + home + "/store"],
+            [program, "--unexplained", "--port=0", "--store=" + home + "/store"] + flags,
             env=environment, stderr=self._log)
         for _ in range(600):
             found = re.search(r"http://127\.0\.0\.1:(\d+)",
@@ -148,7 +149,8 @@ def left_behind(home, processes_before):
              if re.match(r"footprint-(\d+)-", path.name)[1] in processes_before]
     found += [line for line in pathlib.Path("/proc/self/mountinfo").read_text(
         encoding="utf-8").splitlines() if home in line]
-    found += [str(path) for path in pathlib.Path(home + "/store/work").iterdir()]
+    for folder in ("work", "trials-*"):
+        found += [str(path) for path in pathlib.Path(home + "/store").glob(folder + "/*")]
     for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = path.read_bytes().split(b"\0")
@@ -207,16 +209,17 @@ def kill_under_load(server, name, submitted, decided):
 def main():
     program = os.path.abspath(sys.argv[1])
     kills = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+    flags = sys.argv[3:]
     with tempfile.TemporaryDirectory() as home:
         submitted, decided, processes, seen = {}, {}, set(), []
         for kill in range(kills):
-            server = Server(program, home)
+            server = Server(program, flags, home)
             processes.add(str(server.process.pid))
             seen.append(kill_under_load(server, str(kill), submitted, decided))
             print(f"kill {kill + 1}: {seen[-1]} verdicts seen", file=sys.stderr, flush=True)
             if seen[-1] == 0:
                 sys.exit(f"no verdict in {_SECONDS_UNTIL_VERDICTS} s, before kill {kill + 1}")
-        server = Server(program, home)
+        server = Server(program, flags, home)
         processes.add(str(server.process.pid))
         counts = check(server, submitted, decided)
         if server.end(signal.SIGTERM) != 0:

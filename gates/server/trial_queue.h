@@ -45,7 +45,10 @@
 namespace footprint {
 
 struct TrialToRun {
+  // The trial's key.
+  std::string trial;
   std::string bundle_path;
+  std::string bundle_sha256;
   // The limits of budget and time that it was submitted with.
   SubmitterLimits limits;
   // Reports the trial's progress to its clients: "measuring and proving",

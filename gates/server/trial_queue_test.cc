@@ -85,6 +85,19 @@ TEST_F(TrialQueueTest, RunsWhatWaitedAndWhatComes) {
   EXPECT_EQ(queue.Decided()[REJECT], 2);
 }
 
+TEST_F(TrialQueueTest, ATrialHasItsKeyAndTheHashOfItsBundle) {
+  const std::string key = Submit("//bytes");
+  TrialQueue queue(store_.get(),
+                   [&](const TrialToRun& trial) {
+                     EXPECT_EQ(trial.trial, key);
+                     EXPECT_EQ(trial.bundle_sha256, Sha256Hex("//bytes"));
+                     return RejectByContent(trial);
+                   },
+                   {});
+  queue.Start();
+  EXPECT_EQ(Await(key).decision, REJECT);
+}
+
 TEST_F(TrialQueueTest, AnErrorIsInconclusiveAndSaysWhy) {
   const std::string key = Submit("x");
   TrialQueue queue(

@@ -36,10 +36,6 @@
 namespace footprint {
 namespace {
 
-constexpr int64_t kProfilerBytes = int64_t{256} << 20;
-// The run under the profiler gets this many times the time limit.
-constexpr int kProfilerTimes = 4;
-
 BundleLimits ReadLimits(const TrialRequest& request) {
   BundleLimits limits;
   if (request.most_archive_bytes() > 0) {
@@ -70,8 +66,11 @@ void KeepEnd(const SandboxEnd& end, TrialRun* run) {
 absl::StatusOr<std::vector<ThresholdSource>> ReadThresholds(
     const TrialRequest& request) {
   std::vector<ThresholdSource> thresholds;
-  for (const std::string& path : request.threshold_paths()) {
-    const absl::StatusOr<std::string> text = ReadWholeFile(path);
+  for (int i = 0; i < request.threshold_paths_size(); ++i) {
+    const std::string& path = request.threshold_paths(i);
+    const absl::StatusOr<std::string> text = i < request.threshold_texts_size()
+                                                 ? request.threshold_texts(i)
+                                                 : ReadWholeFile(path);
     if (!text.ok()) return text.status();
     thresholds.push_back(ParseThresholdFile(path, *text));
   }

@@ -21,6 +21,11 @@
 
 namespace footprint {
 
+// The run under the profiler gets this much more memory, and this many times
+// the time limit.
+inline constexpr int64_t kProfilerBytes = int64_t{256} << 20;
+inline constexpr int kProfilerTimes = 4;
+
 struct TrialLimits {
   // The bytes that the program may need; 0 if there is no budget.
   int64_t budget_bytes = 0;

@@ -22,6 +22,10 @@
 
 namespace footprint {
 
+// Version of this judge's rules, apart from thresholds and host. It is raised
+// when the same bundle could get another verdict.
+inline constexpr int kJudgeVersion = 2;
+
 // Returns the label of a bundle: its manifest's, or one made from its entry.
 std::string LabelOfBundle(const BundleManifest& manifest);
 

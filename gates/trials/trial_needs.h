@@ -1,0 +1,46 @@
+// Computes what a machine must have to run a trial, for schedulers that choose
+// the machine.
+//
+//   absl::StatusOr<TrialNeeds> needs = FindTrialNeeds(request, is_stopped);
+//   if (!needs.ok()) return needs.status();
+//   job.memory_bytes = needs->memory_bytes;
+//
+// Both are upper bounds for any host: most trials need less. They follow from
+// the manifest, so the bundle is read to its end and nothing is unpacked. A
+// bundle that cannot be tried needs only what it takes to say so.
+//
+// Thread-safe; keeps nothing. Memory and time: those of ReadBundle (bundle.h).
+// Errors: those of ReadBundle for which the bundle is not at fault, such as
+// kCancelled if `is_stopped` returned true.
+
+#ifndef FOOTPRINT_GATES_TRIALS_TRIAL_NEEDS_H_
+#define FOOTPRINT_GATES_TRIALS_TRIAL_NEEDS_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "footprint/gates/bundles/bundle.pb.h"
+#include "footprint/gates/trials/trial.pb.h"
+
+namespace footprint {
+
+struct TrialNeeds {
+  // Memory of the largest run, or of the program that unpacks the bundle, and
+  // of the program that tries it.
+  int64_t memory_bytes = 0;
+  // Time limits of all runs, of unpacking and of the profiler's reader.
+  int64_t seconds = 0;
+};
+
+// Returns what a trial of a bundle with this manifest needs. A pure function.
+TrialNeeds ComputeTrialNeeds(const TrialRequest& request,
+                             const BundleManifest& manifest);
+
+// Reads the manifest of the request's bundle, which is an archive.
+absl::StatusOr<TrialNeeds> FindTrialNeeds(
+    const TrialRequest& request, const std::function<bool()>& is_stopped);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_TRIALS_TRIAL_NEEDS_H_
