@@ -94,11 +94,7 @@ class Cluster:
         self.configuration = folder / "slurm.conf"
         self.configuration.write_text("".join(lines), encoding="utf-8")
         os.environ["SLURM_CONF"] = str(self.configuration)
-        if subprocess.run(["munge", "-n"], capture_output=True, check=False).returncode != 0:
-            subprocess.run(["install", "-d", "-o", "munge", "-g", "munge", "/run/munge"],
-                           check=True)
-            subprocess.run(["setpriv", "--reuid=munge", "--regid=munge", "--clear-groups",
-                            "munged"], check=True)
+        self._munge = _start_munge()
         subprocess.run(["slurmctld", "-c", "-f", self.configuration], check=True)
         for name in _HOSTS:
             self.start(name)
@@ -131,10 +127,17 @@ class Cluster:
         return len(jobs)
 
     def stop(self):
-        for path in [self._folder / f"slurmd.{name}.pid" for name in _HOSTS] + [
-                self._folder / "slurmctld.pid"]:
-            if path.exists():
-                _kill(int(path.read_text(encoding="utf-8")), signal.SIGTERM)
+        """Ends the daemons, and munged if this test started it."""
+        processes = [int(path.read_text(encoding="utf-8"))
+                     for path in self._folder.glob("slurm*.pid")]
+        if self._munge:
+            processes.append(self._munge)
+        for process in processes:
+            _kill(process, signal.SIGTERM)
+        deadline = time.time() + 60
+        while time.time() < deadline and any(
+                pathlib.Path(f"/proc/{process}").exists() for process in processes):
+            time.sleep(0.1)
 
 
 def _kill(process, how=signal.SIGKILL):
@@ -144,6 +147,16 @@ def _kill(process, how=signal.SIGKILL):
         os.kill(process, how)
     except ProcessLookupError:
         pass
+
+
+def _start_munge():
+    """Starts munged if none answers. Returns its process, or None."""
+    if subprocess.run(["munge", "-n"], capture_output=True, check=False).returncode == 0:
+        return None
+    subprocess.run(["install", "-d", "-o", "munge", "-g", "munge", "/run/munge"], check=True)
+    subprocess.run(["setpriv", "--reuid=munge", "--regid=munge", "--clear-groups", "munged"],
+                   check=True)
+    return int(pathlib.Path("/run/munge/munged.pid").read_text(encoding="ascii"))
 
 
 def _command_of(process):
