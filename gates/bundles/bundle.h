@@ -10,21 +10,22 @@
 // 0755. UnpackBundle reads tar archives, plain or compressed by gzip or zstd.
 //
 // A bundle is refused as a whole for links of any kind, devices, pipes and
-// sockets; for names that are absolute, contain "..", an empty part or a
+// sockets; for names that are absolute, contain ".", "..", an empty part or a
 // control character, or occur twice, also as a file and a folder; for more
 // files and folders, bytes, depth or time than the limits allow; for a
 // compression bomb; for an archive that ends early (without its end mark, or
 // inside its compressed bytes) or has bytes after its end; and for a manifest
-// that is missing, repeated, malformed or not UTF-8. Set-user-ID bits, owners,
-// access lists and times are dropped.
+// that is missing, repeated, malformed, not UTF-8 or larger than 64 KiB.
+// Set-user-ID bits, owners, access lists and times are dropped.
 //
 // Thread-safe. The caller owns the unpacked files. Memory: 1 MiB, the names,
 // and zstd's window of at most 128 MiB. Time: linear. Errors: kInvalidArgument,
 // with the entry's name, if the bundle is at fault, also if a name is too long
 // or too deep; kResourceExhausted if it exceeds another limit of BundleLimits;
-// kAborted if this host's disk is full, which says nothing about the bundle;
-// kCancelled if `is_stopped` returned true; kUnavailable if a file changes
-// while MakeBundle reads it; else FileError's.
+// kAborted if this host's disk is full or it has no memory, which says nothing
+// about the bundle; kCancelled if `is_stopped` returned true; kUnavailable if
+// MakeBundle cannot read a file or it changes meanwhile, or if a reader has no
+// memory; kInternal if libarchive fails; else FileError's.
 
 #ifndef FOOTPRINT_GATES_BUNDLES_BUNDLE_H_
 #define FOOTPRINT_GATES_BUNDLES_BUNDLE_H_
@@ -50,6 +51,7 @@ struct BundleLimits {
   // Files and folders, including folders that occur only in the names of
   // others.
   int64_t entries = 10000;
+  // Bytes of a name, and its parts, of which the last is the file itself.
   int path_bytes = 512;
   int path_depth = 32;
   // The most time for the whole bundle. An archive of many small entries costs
@@ -63,8 +65,9 @@ struct BundleLimits {
 absl::StatusOr<BundleManifest> ParseManifest(absl::string_view text);
 
 // Writes the archive of all files below `folder` to `path`, in one step. Links
-// are not followed but refused. Checks the manifest, and that the files that it
-// names exist.
+// are not followed but refused. Checks the manifest, that the files that it
+// names exist, and that names and entries keep the limits; it does not check
+// their bytes. Leaves out empty folders.
 absl::Status MakeBundle(const std::string& folder, const std::string& path);
 
 // Reads the archive to its end and writes nothing. Refuses everything that
@@ -73,7 +76,7 @@ absl::StatusOr<BundleManifest> ReadBundle(const std::string& path,
                                           const BundleLimits& limits);
 
 // Unpacks into `folder`, which must not exist and is made. After an error it is
-// removed.
+// removed, unless it existed before.
 absl::StatusOr<BundleManifest> UnpackBundle(const std::string& path,
                                             const std::string& folder,
                                             const BundleLimits& limits);

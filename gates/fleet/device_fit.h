@@ -8,12 +8,14 @@
 //   std::cout << FitText(*fit);
 //
 // A deployment's worst peak is that of the benchmark that needs most: the live
-// heap at its peak, including what was live before it, mappings and the
-// program's image; or the highest resident set of any run if samples show more.
-// Peaks are added, since all may come at one moment.
+// heap at its peak, mappings and the program's image; or the highest resident
+// set of any run if samples show more. The heap includes what was live before
+// the benchmark, if the profile has that figure; it is the sum of the threads'
+// peaks if only that repeats. Peaks are added, since all may come at one
+// moment.
 //
-// Pure functions, thread-safe; results own copies. Time: linear in the
-// profiles.
+// Pure functions, thread-safe; results own copies. Time: linear in the profiles
+// and samples, for each deployment.
 
 #ifndef FOOTPRINT_GATES_FLEET_DEVICE_FIT_H_
 #define FOOTPRINT_GATES_FLEET_DEVICE_FIT_H_
@@ -60,7 +62,8 @@ struct DeviceFit {
 
 // Computes the fit. Returns kNotFound for a device or deployment that the fleet
 // does not have, or a label without a profile or benchmark; kInvalidArgument if
-// the what-if contradicts the device's list, or its RAM is not valid; and
+// the what-if contradicts the device's list, its RAM is not valid, or no
+// deployment runs on the device and the what-if has removed none; and
 // kFailedPrecondition if a profile has a failure, or no known peak. Each
 // message says where, and what to do. The fleet must not have problems.
 absl::StatusOr<DeviceFit> FitDevice(const FleetSource& source,

@@ -6,8 +6,9 @@
 //   check.CheckEveryBenchmarkIsJudged(command, mismatched, &verdict);
 //
 // Keeps references to the profiles and the index, which must outlive it.
-// Thread-compatible. Memory: 8 bytes a benchmark, and about 100 bytes a
-// measurement with a rule over samples.
+// Thread-compatible. Memory: 6 bytes a benchmark, 24 bytes a profile, about 64
+// bytes for each measurement that a blocking rule limits from above, and the
+// texts of each rule over a median.
 
 #ifndef FOOTPRINT_GATES_JUDGE_COVERAGE_CHECK_H_
 #define FOOTPRINT_GATES_JUDGE_COVERAGE_CHECK_H_
@@ -46,9 +47,9 @@ class CoverageCheck {
   // because its figures do not include their memory.
   void CheckForks(Verdict* verdict) const;
 
-  // Adds a problem for each rule over the median of runs without a blocking
-  // limit of the same figure: alone it would accept that some runs need any
-  // amount.
+  // Adds a problem for each blocking rule over the median of runs without a
+  // blocking limit of the same figure: alone it would accept that some runs
+  // need any amount.
   void CheckMedians(Verdict* verdict) const;
 
   // Adds a problem for each benchmark whose peak no blocking rule limits. The
@@ -58,8 +59,8 @@ class CoverageCheck {
                                    Verdict* verdict) const;
 
   // Adds a problem for each program whose own figures account for less than
-  // half of the anonymous memory that was measured from outside, unless a rule
-  // limits the rest.
+  // half of the anonymous memory that was measured from outside, unless a
+  // blocking rule with a reason limits the rest.
   void CheckProgramsTellEnough(Verdict* verdict) const;
 
  private:

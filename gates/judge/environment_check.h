@@ -63,6 +63,7 @@ class EnvironmentCheck {
   void NoteKept(const Measurement& found, const Threshold& threshold);
 
   // Adds the problems to the verdict. Returns the benchmarks that they concern.
+  // Must be called once, after all notes.
   std::set<BenchmarkKey> Run(Verdict* verdict);
 
  private:

@@ -4,8 +4,8 @@
 //   // compiler is "gcc 13.1", not "gcc 12.2.0"
 //
 // Pure functions, thread-safe; the result copies what it names. Every field of
-// the message is compared, also one that a later schema adds. Memory and time:
-// linear in the fields.
+// the message is compared, also one that a later schema adds; each must be a
+// string or an int64. Memory and time: linear in the fields.
 
 #ifndef FOOTPRINT_GATES_JUDGE_ENVIRONMENT_DIFFERENCE_H_
 #define FOOTPRINT_GATES_JUDGE_ENVIRONMENT_DIFFERENCE_H_

@@ -12,14 +12,16 @@
 //   samples <path> <label>
 //
 // A `whole_process` belongs to the profile above it, and becomes a benchmark of
-// that profile (whole_process.h). With SamplesToRead::kThoseOfRules, samples
-// are read only if a threshold has a rule over samples.
+// that profile (whole_process.h). It is ignored if that profile could not be
+// read. With SamplesToRead::kThoseOfRules, samples are read only if a threshold
+// has a rule over samples.
 //
 // Never fails: a file that cannot be read is a problem of the verdict. A
 // profile that is empty, cut short or damaged is its producer's fault; a
 // profile that is missing, has another format, has another label than the
 // manifest says, or was written with a newer schema or an older Footprint is a
-// mistake in the configuration.
+// mistake in the configuration. So are samples that are given twice, and any
+// fault of a whole process.
 //
 // Thread-safe; the result owns all that was read. Memory: all files that were
 // read. Time: linear in their size.
@@ -52,8 +54,9 @@ enum class SamplesToRead { kThoseOfRules, kAll };
 GateInput ReadGateInput(const std::string& manifest_path,
                         SamplesToRead wanted = SamplesToRead::kThoseOfRules);
 
-// Returns the verdict of `Evaluate`. If something could not be read, returns
-// BAD_CONFIGURATION with only the problems of reading.
+// Returns the verdict of `Evaluate` on the input, whose samples replace those
+// of the options. If something could not be read, returns BAD_CONFIGURATION
+// with only the problems of reading and those of the threshold files.
 Verdict Judge(const GateInput& input, const EvaluationOptions& options);
 
 }  // namespace footprint

@@ -42,8 +42,9 @@ absl::optional<double> ParseSize(const std::string& text);
 // Returns one figure for each rule that `scaling` has, in the order of the
 // schema. If there is no law, returns one figure without a rule that says why:
 // BAD_CONFIGURATION if an argument is missing, is not a number above zero, or
-// is the same everywhere; INCONCLUSIVE if the benchmarks are too few or follow
-// no law.
+// is the same everywhere; INCONCLUSIVE if the benchmarks or the values of an
+// argument are too few, or if they follow no law. A size limit that does not
+// give each argument once gives BAD_CONFIGURATION.
 std::vector<RuledFigure> JudgeScaling(const Scaling& scaling,
                                       absl::Span<const MeasuredSize> sizes);
 

@@ -3,15 +3,15 @@
 //   for (const HistoryProblem& problem : CheckHistory(threshold, false)) ...
 //   *threshold.add_history() = FirstEntry(threshold, "2026-11-21", "measured");
 //
-// A history is right if every entry has a reason, a new value and a day of the
-// calendar that is not before the day of the entry above it; if each old value
-// is the new value before it; and if the last new values are the threshold's.
-// Limits, ratios and minima are three separate series of values. The severity
-// of a rule and its other numbers are its terms: the last entry that states
-// terms must state the present ones, and without such an entry they are
-// "BLOCK". So a number that is changed by hand without an entry is found, if
-// the threshold has a history. An entry does not expire before its own day. The
-// functions read no clock, so a date in the future is accepted. The entries
+// A history is right if every entry has a reason, a new value or new terms, and
+// a day of the calendar that is not before the day of the entry above it; if
+// each old value is the new value before it; and if the last new values are the
+// threshold's. Limits, ratios and minima are three separate series of values.
+// The severity of a rule and its other numbers are its terms: the last entry
+// that states terms must state the present ones, and without such an entry they
+// are "BLOCK". So a number that is changed by hand without an entry is found,
+// if the threshold has a history. An entry does not expire before its own day.
+// The functions read no clock, so a date in the future is accepted. The entries
 // that follow one with a future date have the same date, until that day is
 // past.
 //
@@ -36,7 +36,8 @@ struct HistoryProblem {
 };
 
 // Returns the problems in the order of the entries. With `is_recorded`, every
-// number of the threshold must have a history.
+// number of the threshold must have a history that begins with its first value.
+// A maximum that awaits its figure is not compared.
 std::vector<HistoryProblem> CheckHistory(const Threshold& threshold,
                                          bool is_recorded);
 

@@ -9,7 +9,8 @@
 // Keeps pointers into the profiles, which must outlive it and not change.
 // Thread-safe after construction. Memory: about 100 bytes a benchmark. Time: a
 // selector without '*' costs two hash look-ups; a '*' in the label visits every
-// profile, and a '*' in the benchmark visits every benchmark of the label.
+// profile, and a '*' in the benchmark, or an empty one, visits every benchmark
+// of the label.
 
 #ifndef FOOTPRINT_GATES_JUDGE_MEASUREMENT_INDEX_H_
 #define FOOTPRINT_GATES_JUDGE_MEASUREMENT_INDEX_H_
@@ -32,7 +33,8 @@ struct Measurement {
   int profile = 0;    // index in the profiles
   int benchmark = 0;  // index in the profile
   int phase = -1;     // index in the benchmark; -1: the whole region
-  // Null if the metric has no value because it did not repeat.
+  // Null if the metric has no value because it did not repeat, and for the
+  // regions that AppendRegions gives.
   const Metric* metric = nullptr;
 };
 

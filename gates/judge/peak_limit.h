@@ -24,9 +24,10 @@ namespace footprint {
 bool IsBlocking(const Threshold& threshold);
 
 // Returns whether the rule blocks and limits all memory of `benchmark` at its
-// peak: the resident set of a whole process; the heap of another benchmark, or
-// its mapped bytes if the profile has no figure of the heap. Checks the
-// selector's phase, but not its label, benchmark or arguments.
+// peak: the resident set of a whole process; for another benchmark the heap, by
+// any metric that is never below it, or the mapped bytes if the profile has no
+// figure of the heap. Checks the selector's phase, but not its label, benchmark
+// or arguments.
 bool LimitsPeak(const Threshold& threshold, const BenchmarkMemory& benchmark);
 
 // Returns whether `kept` is as strict as `other` for the same figure: it blocks

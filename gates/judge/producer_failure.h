@@ -1,7 +1,8 @@
 // Describes why there is no measurement, and what to do about it.
 //
 //   DescribeFailure(profile.failure());
-//   // "was killed by signal 9 (often: out of memory); ..."
+//   // "gave no measurement: it was killed by signal 9 (often: out of
+//   // memory); ..."
 //
 // Pure function, thread-safe; the text is a copy. Memory and time: linear in
 // the message.

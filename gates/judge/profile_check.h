@@ -15,9 +15,9 @@
 
 namespace footprint {
 
-// Adds a problem for each profile that its producer could not measure or did
-// not measure often enough, and for each benchmark that is measured twice.
-// Copies the producers' remarks into the verdict.
+// Adds a problem if there is no profile, for each profile that its producer
+// could not measure or did not measure often enough, and for each benchmark
+// that is measured twice. Copies the producers' remarks into the verdict.
 void CheckProfiles(absl::Span<const MemoryProfile> profiles,
                    const MeasurementIndex& index, Verdict* verdict);
 

@@ -33,12 +33,13 @@ const JudgementWords& FindWords(RuleKind kind);
 RuleScope ComputeScope(const Threshold& threshold);
 
 // Appends the figures of all rules of the threshold that have this scope.
-// Samples of more than one machine give ENVIRONMENT_MISMATCH.
+// Samples of more than one machine or environment give ENVIRONMENT_MISMATCH.
+// For kSamples, `input.samples` must not be null.
 void JudgeByRules(const Threshold& threshold, RuleScope scope,
                   const RuleInput& input, std::vector<RuledFigure>* figures);
 
-// Returns the mistakes of all rules of the threshold, and the rules that
-// contradict each other.
+// Returns the mistakes of all rules of the threshold and the rules that
+// contradict each other, or that the threshold has no rule.
 std::vector<RuleMistake> FindRuleMistakes(const Threshold& threshold,
                                           bool has_environment);
 

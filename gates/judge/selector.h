@@ -2,9 +2,9 @@
 //
 //   GlobMatches("BM_Load*/layers:*", "BM_LoadLazy/layers:24");  // true
 //
-// Pure functions, thread-safe. They allocate only the texts that they return.
-// Time: matching a glob is at most the product of both lengths; a glob without
-// '*' takes one comparison.
+// Pure functions, thread-safe. Only IsMoreParticular and the functions that
+// return a text allocate. Time: matching a glob is at most the product of both
+// lengths; a glob without '*' takes one comparison.
 
 #ifndef FOOTPRINT_GATES_JUDGE_SELECTOR_H_
 #define FOOTPRINT_GATES_JUDGE_SELECTOR_H_
@@ -26,8 +26,8 @@ bool GlobMatches(absl::string_view glob, absl::string_view text);
 // another backslash.
 bool IsGlob(absl::string_view glob);
 
-// Returns whether `glob` has no star that matches anything, so that it names
-// one thing only.
+// Returns whether each star of `glob` is escaped, so that it names one thing
+// only.
 bool IsLiteral(absl::string_view glob);
 
 // NameOfLiteral returns the one name that a literal glob matches; EscapeGlob

@@ -33,19 +33,22 @@ class SelectorProblems {
         is_complete_(is_complete),
         verdict_(verdict) {}
 
-  // Adds a problem for a label that no profile has, unless the file may be
-  // shared with other gates.
+  // Adds a problem for a label that no profile has. Adds none if the file is
+  // shared and the profiles are not complete: then another gate may measure the
+  // label.
   void AddUnknownLabel(const ThresholdSource& source,
                        const std::string& location, const std::string& label);
 
-  // Adds a problem for a shared file if no profile has any of its labels. The
-  // unknown labels of a file that is not shared are reported one by one
-  // (AddUnknownLabel).
+  // Adds a problem for a shared file, of whose labels no profile has any. Adds
+  // none if the profiles are complete or the file is not shared: then
+  // AddUnknownLabel reports its labels one by one.
   void AddUnusedFile(const ThresholdSource& source);
 
-  // Adds a problem if the threshold's benchmark_count is not `named_count`. A
-  // selector with a star still matches after one of its benchmarks is gone, so
-  // only the count shows that.
+  // Adds a problem if the threshold has a benchmark_count that is not
+  // `named_count`. Adds none if other gates may measure the rest: the file is
+  // shared, the profiles are not complete, and the label has a star. A selector
+  // with a star still matches after one of its benchmarks is gone, so only the
+  // count shows that.
   void CheckCount(const ThresholdSource& source, int number, int named_count);
 
   // Adds a problem for a threshold that names nothing in the profiles of its
@@ -54,8 +57,8 @@ class SelectorProblems {
                     const std::vector<int>& labelled);
 
   // Adds a problem for benchmarks that a threshold names but that lack a phase
-  // or metric that it judges. Without the problem it would seem to judge them
-  // as it judges the others.
+  // or metric that it judges. `lost` must not be empty. Without the problem it
+  // would seem to judge them as it judges the others.
   void AddLost(const ThresholdSource& source, int number,
                const std::vector<Measurement>& lost);
 

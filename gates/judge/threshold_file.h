@@ -5,7 +5,8 @@
 //   if (!source.problems.empty()) ...  // each says file:line:column and why
 //
 // The text may begin with the two comments that tell editors and other tools
-// its schema. Any other proto-file or proto-message is refused:
+// its schema. The schema may begin with "footprint/". Any other proto-file or
+// proto-message is refused:
 //
 //   # proto-file: gates/judge/gate.proto
 //   # proto-message: footprint.ThresholdFile
@@ -35,7 +36,8 @@ inline constexpr int kThresholdSchemaVersion = 1;
 struct ThresholdSource {
   std::string path;  // as messages show it
   ThresholdFile file;
-  // The line of each file.threshold(i), counted from 1.
+  // The line of each file.threshold(i), counted from 1. Lines may be missing if
+  // there are problems.
   std::vector<int> lines;
   // The line of each file.exemption(i), counted from 1.
   std::vector<int> exemption_lines;
@@ -60,7 +62,8 @@ ThresholdSource ParseThresholdFile(
     google::protobuf::TextFormat::ParseInfoTree* locations,
     bool is_history_checked = true);
 
-// Returns whether a text begins with the two lines that mark a threshold file.
+// Returns whether the comments at the start of a text have both lines that mark
+// a threshold file.
 bool IsMarkedAsThresholds(absl::string_view text);
 
 // Returns the length of the byte-order mark at the start of `text`: 3 or 0.

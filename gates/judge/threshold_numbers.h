@@ -44,7 +44,7 @@ extern const std::array<NumberField, 6> kNumberFields;
 // none.
 const NumberField* FindNumber(const Threshold& threshold, RuleKind kind);
 // Returns the field of the threshold's maximum or exact value, of which it has
-// at most one.
+// at most one; null if it has none.
 const NumberField* FindLimit(const Threshold& threshold);
 
 struct ThresholdNumbers {
@@ -65,7 +65,8 @@ ThresholdNumbers ReadNumbers(const Threshold& threshold);
 // 0.3 x 10 is 3. Returns at most the largest int64.
 int64_t RatioLimit(double ratio, int64_t baseline);
 
-// Returns the shortest text that reads back as the same number.
+// Returns the number with 6 significant digits if that text reads back as the
+// same number, else with 17.
 std::string RatioText(double ratio);
 
 }  // namespace footprint

@@ -17,11 +17,11 @@
 namespace footprint {
 
 // Returns `argument` quoted so that the reader's shell reads it back as one
-// word; unchanged if no character is special. If a report cannot show it as it
-// is (a newline, a control character, a byte that is not UTF-8), uses the form
-// $'...' of bash, zsh, ksh and POSIX since 2024. The shell of std::system may
-// be dash, which does not know that form and would run commands in the word:
-// use PosixQuote there (posix_quote.h).
+// word; unchanged if it is not empty and no character is special. If a report
+// cannot show it as it is (a newline, a control character, a byte that is not
+// UTF-8), uses the form $'...' of bash, zsh, ksh and POSIX since 2024. The
+// shell of std::system may be dash, which does not know that form and would run
+// commands in the word: use PosixQuote there (posix_quote.h).
 std::string ShellQuote(absl::string_view argument);
 
 struct UpdateCommand {

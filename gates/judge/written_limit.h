@@ -36,7 +36,8 @@ struct WrittenLimit {
   absl::optional<int64_t> figure;
   Headroom above;  // not set in "24 MB"
 
-  // Returns the number that the limit means; a missing figure counts as zero.
+  // Returns the number that the limit means; 0 if the figure is missing,
+  // whatever the distance.
   int64_t ComputeNumber(MetricKind metric) const;
 };
 
@@ -46,7 +47,8 @@ absl::StatusOr<WrittenLimit> ParseWrittenLimit(absl::string_view text,
                                                MetricKind metric);
 
 // Sets the number fields that `max` and `min` of the threshold mean. Returns
-// the mistakes in the two; a field with a mistake is not set.
+// the mistakes in the two; a field with a mistake is not set. Does nothing if
+// the metric is unknown.
 std::vector<RuleMistake> ResolveWrittenLimits(Threshold* threshold);
 
 // Returns whether the threshold's maximum is a distance alone, "+ 10 %", so

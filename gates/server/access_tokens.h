@@ -9,9 +9,10 @@
 //
 // The file has one line for each token, with its fields separated by tabs:
 // name, SHA-256, scopes, the time of expiry in Unix seconds (0: never), and,
-// for a token with a limit, "most_waiting=" and a number. A token has 256
-// random bits, so its hash cannot be inverted by a search. A check compares all
-// hashes, each in constant time, so its duration reveals nothing.
+// for a token with limits, their text (ParseLimits). Blank lines and lines that
+// begin with "#" are skipped. A token has 256 random bits, so its hash cannot
+// be inverted by a search. A check compares all hashes, each in constant time,
+// so its duration reveals nothing.
 //
 // A server reads the file again after a change, so tokens can be added and
 // removed while it runs.
@@ -55,8 +56,9 @@ struct KeptToken {
   std::string sha256;
 };
 
-// Parses scopes: "submit,read,admin" in any order. Returns InvalidArgument,
-// which lists the scopes, for any other word.
+// Parses scopes: one or more of "submit,read,admin" in any order. Returns
+// InvalidArgument, which lists the scopes, for any other word, also an empty
+// one. ScopesText returns the text of scopes.
 absl::StatusOr<unsigned> ParseScopes(absl::string_view text);
 std::string ScopesText(unsigned scopes);
 
@@ -68,19 +70,23 @@ absl::StatusOr<SubmitterLimits> ParseLimits(absl::string_view text);
 std::string LimitsText(const SubmitterLimits& limits);
 
 // Parses the text of a token file. Returns InvalidArgument, with the line, if
-// it is malformed.
+// it is malformed. TokenFileText returns the text of a file.
 absl::StatusOr<std::vector<KeptToken>> ParseTokenFile(absl::string_view text);
 std::string TokenFileText(const std::vector<KeptToken>& tokens);
 
-// Returns the tokens in the file; none if it is missing.
+// Returns the tokens in the file; none if it is missing. Returns
+// InvalidArgument, with the line, if the file is malformed, and else the errors
+// of ReadWholeFile.
 absl::StatusOr<std::vector<KeptToken>> ReadTokenFile(const std::string& path);
 
 // Adds a token to the file and returns its text. Returns AlreadyExists if the
-// name is taken, and InvalidArgument if the name is not valid.
+// name is taken, InvalidArgument if the name is not valid or there is no scope,
+// the errors of ReadTokenFile, and those of FileError if the file or its lock
+// cannot be written.
 absl::StatusOr<std::string> AddAccessToken(const std::string& path,
                                            const AccessGrant& grant);
 // Removes a token from the file. Returns NotFound if there is none of this
-// name.
+// name; else as AddAccessToken does.
 absl::Status RemoveAccessToken(const std::string& path,
                                const std::string& name);
 

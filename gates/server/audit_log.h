@@ -4,7 +4,7 @@
 //       "/var/lib/footprint/audit.jsonl", 1764400000,
 //       {"ci", "submit", {{"bundle_sha256", digest}}});
 //
-// An entry is one line of JSON: {"time": "2026-11-29T08:00:00Z", "who": "ci",
+// An entry is one line of JSON: {"time": "2025-11-29T07:06:40Z", "who": "ci",
 // "action": "submit", "bundle_sha256": ...}. A caller writes the entry before
 // it makes the change, and does not make the change if the entry cannot be
 // written. So each change has an entry, but the change of an entry may have
@@ -42,7 +42,8 @@ struct AuditEntry {
 // Returns the path of a store's audit log.
 std::string MakeAuditLogPath(const std::string& store_folder);
 
-// Errors: FileError's, such as ResourceExhausted for a full disk.
+// Appends an entry. Errors: FileError's, such as ResourceExhausted for a full
+// disk, or InvalidArgument if `path` is a symbolic link.
 absl::Status AppendToAuditLog(const std::string& path, int64_t now_unix_seconds,
                               const AuditEntry& entry);
 

@@ -4,7 +4,7 @@
 //   const Connection::Progress read = connection->Read(bytes, sizeof(bytes));
 //   if (read.awaited != 0) ...  // poll for it, and call again
 //
-// The socket is non-blocking. A TLS handshake is part of the first calls.
+// The socket must be non-blocking. A TLS handshake is part of the first calls.
 //
 // Owns its socket. Thread-compatible. Memory: with TLS, that of OpenSSL (about
 // 50 KiB). Errors: a connection that fails looks like one that has ended.
@@ -54,6 +54,7 @@ class Connection {
 std::unique_ptr<Connection> PlainConnection(FileDescriptor socket);
 
 // Makes the server's side of a TLS connection. `context` must outlive it.
+// Returns null if this build has no TLS, or OpenSSL has no memory.
 std::unique_ptr<Connection> TlsConnection(FileDescriptor socket,
                                           ssl_ctx_st* context);
 

@@ -14,15 +14,17 @@
 // and the rest stay in the kernel's queue. A header is read completely, within
 // its bounds and its deadline, before a thread takes the request
 // (request_front.h), so slow clients do not block others. An upload or an
-// answer that is slower than 4 KiB a second is given up after ten seconds.
+// answer is given up if it takes ten seconds longer than it would at 4 KiB a
+// second; the events of a trial are not.
 //
 // `api` must outlive the server. Start, port and Stop must be called by one
-// thread; Stop waits for the requests in progress. Memory: about 100 KiB for
-// each busy thread.
+// thread; Stop ends uploads and events, and waits for the other requests in
+// progress. Memory: about 100 KiB for each busy thread.
 //
-// Start returns Unavailable if the port is taken or the address is not this
-// machine's, InvalidArgument if certificate and key cannot be used, and
-// FailedPrecondition if they are given but this build has no TLS.
+// Start returns Unavailable if the port is taken, the address is not this
+// machine's, or the process has no file descriptors left, InvalidArgument if
+// certificate and key cannot be used, and FailedPrecondition if they are given
+// but this build has no TLS.
 
 #ifndef FOOTPRINT_GATES_SERVER_HTTP_SERVER_H_
 #define FOOTPRINT_GATES_SERVER_HTTP_SERVER_H_

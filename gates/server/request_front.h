@@ -69,7 +69,8 @@ class RequestFront {
   RequestFront(const RequestFront&) = delete;
   RequestFront& operator=(const RequestFront&) = delete;
 
-  // Returns false if the system has no descriptors left.
+  // Returns false if the system has no descriptors or watches left. Call it
+  // once.
   bool Start();
   // Waits for a request and returns it; nullopt once Stop was called and none
   // is left.

@@ -11,12 +11,16 @@
 //
 // A bundle that the server knows is not sent again. If the server is busy,
 // restarts or drops the connection, the request is repeated until the time is
-// up, which is safe because submitting is idempotent.
+// up, which is safe because submitting is idempotent. If nothing listens at the
+// address at the beginning, SubmitBundle fails at once.
 //
 // Thread-safe. The file is read while it is sent; the result owns its texts.
-// Memory: 1 MiB and the report. Errors: those of the file; InvalidArgument and
-// PermissionDenied if the server refuses; Unavailable if no server answers;
-// DeadlineExceeded if there is no verdict in time.
+// Memory: 1 MiB and the report. Errors: those of the file; InvalidArgument if
+// the address is malformed; FailedPrecondition for https without TLS;
+// PermissionDenied if the server refuses the token; NotFound if it does not
+// know the trial or the path; InvalidArgument if it refuses the request
+// otherwise; Unavailable if no server answers, or it stays busy, fails or has
+// no room; DeadlineExceeded if there is no verdict in time.
 
 #ifndef FOOTPRINT_GATES_SERVER_SUBMIT_CLIENT_H_
 #define FOOTPRINT_GATES_SERVER_SUBMIT_CLIENT_H_
@@ -32,7 +36,8 @@
 namespace footprint {
 
 struct SubmitOptions {
-  // "http://HOST:PORT" or "https://HOST:PORT".
+  // "http://HOST:PORT" or "https://HOST:PORT". The port and "http://" may be
+  // left out.
   std::string server;
   std::string token;
   // The deployment's name; empty for the manifest's.
@@ -46,7 +51,7 @@ struct SubmitOptions {
   std::string format = "text";
   bool has_every_rule = false;
   bool has_colour = false;
-  int64_t width = 80;
+  int64_t width = 80;  // from 40 to 1000
   // Called at each step: "waiting", "running: measuring". May be empty.
   std::function<void(absl::string_view step)> report_step;
 };
@@ -69,8 +74,8 @@ struct SubmittedVerdict {
 extern const bool kSubmitHasTls;
 
 // Checks that `server` is "http://HOST:PORT" or, with TLS, "https://HOST:PORT".
-// Returns InvalidArgument if it is something else, and FailedPrecondition for
-// https without TLS. Pure function.
+// The port and "http://" may be left out. Returns InvalidArgument if it is
+// something else, and FailedPrecondition for https without TLS. Pure function.
 absl::Status CheckServerAddress(const std::string& server, bool has_tls);
 
 // Submits the bundle and waits for its verdict, with the errors above. A REJECT

@@ -8,12 +8,14 @@
 // A bundle is uploaded in pieces: BeginUpload, BundleUpload::Append, EndUpload.
 // To wait for a verdict, call StateEvent repeatedly.
 //
-// A bundle has one trial. If its verdict says nothing about memory, the
-// submitter may ask for another trial; the last one counts.
+// A bundle has one trial for each `verdict_context` and limits of a token. If
+// its verdict says nothing about memory, the submitter may ask for another
+// trial; the last one counts.
 //
-// Each answer is JSON, except the texts of verdicts and metrics. An error is
-// {"error": {"code", "message"}}, and the message names the next step. Every
-// request except that for health needs a token with the right scope.
+// Each answer is JSON, except binary profiles and the texts of verdicts,
+// comparisons and metrics. An error is {"error": {"code", "message"}}, and the
+// message names the next step. Every request except that for health needs a
+// token with the right scope.
 //
 // Store, queue and tokens must outlive it. Thread-safe. Memory: an answer, at
 // most a few MiB.
@@ -65,7 +67,8 @@ enum class ServerMode {
   kAudit,    // accepted, and recorded
 };
 
-// Parses "enforce", "warn" or "audit".
+// Parses "enforce", "warn" or "audit". Returns InvalidArgument for any other
+// text.
 absl::StatusOr<ServerMode> ParseServerMode(absl::string_view text);
 const char* WordOfMode(ServerMode mode);
 
@@ -98,13 +101,14 @@ class ValidationApi {
   // upload, or the answer that refuses it.
   std::variant<ApiResponse, BundleUpload> BeginUpload(const ApiRequest& request,
                                                       int64_t announced_bytes);
+  // Completes the upload, submits its trial, and returns the answer.
   ApiResponse EndUpload(const ApiRequest& request, BundleUpload upload);
 
   // Returns the key of the trial whose events the request may follow, or the
   // answer that refuses it.
   std::variant<ApiResponse, std::string> BeginEvents(const ApiRequest& request);
-  // Returns a trial's state as one line of JSON. Sets `is_last` to whether it
-  // is decided.
+  // Returns a trial's state as one line of JSON, or the error of
+  // TrialStore::Find. Sets `is_last` to whether the trial is decided.
   absl::StatusOr<std::string> StateEvent(const std::string& key, bool* is_last);
 
  private:
@@ -162,8 +166,8 @@ class ValidationApi {
 // Returns the answer {"error": {"code": code, "message": message}}.
 ApiResponse ErrorResponse(int status, absl::string_view code,
                           absl::string_view message);
-// Returns the answer for the code of the status, with "Retry-After" if a later
-// try may succeed.
+// Returns the answer for the code of the status, with "Retry-After" for
+// Unavailable.
 ApiResponse ErrorResponse(const absl::Status& status);
 
 }  // namespace footprint

@@ -3,8 +3,8 @@
 //
 //   absl::StrCat(kPageHtml, "<script>", kPageScript, "</script>");
 //
-// Constants that live as long as the program; thread-safe. Memory: 20 KiB of
-// the program's image.
+// Constants that live as long as the program; thread-safe. Memory: about 19 KiB
+// of the program's image.
 
 #ifndef FOOTPRINT_GATES_SERVER_VALIDATION_PAGE_PARTS_H_
 #define FOOTPRINT_GATES_SERVER_VALIDATION_PAGE_PARTS_H_

@@ -16,7 +16,9 @@
 // A process may call it once, on its main thread, since it handles the
 // process's signals. Keeps nothing after it returns. Memory: that of its parts
 // (trial_store.h, http_server.h). Errors: those of TrialStore::Open,
-// HttpServer::Start and VerdictWebhook::Start.
+// HttpServer::Start and VerdictWebhook::Start, and FileError's if there is no
+// descriptor for a pipe. If another server has the store, it waits for that to
+// end, but not longer than five seconds.
 
 #ifndef FOOTPRINT_GATES_SERVER_VALIDATION_SERVER_H_
 #define FOOTPRINT_GATES_SERVER_VALIDATION_SERVER_H_
@@ -39,6 +41,8 @@ struct ValidationServerOptions {
   std::string store_folder;
   TrialStoreOptions store;
   TrialQueueOptions queue;
+  // Its `backups_folder` and `audit_log_path` are not used: both lie in the
+  // store.
   ApiOptions api;
   HttpServerOptions http;
   // The address that is told of verdicts (verdict_webhook.h), and the key of

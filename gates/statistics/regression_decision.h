@@ -39,7 +39,8 @@ struct RegressionRule {
 // must not be empty.
 double ComputeMedian(absl::Span<const double> sample);
 
-// Returns the decision. All values must be above zero.
+// Returns the decision. It is kInconclusive if either sample has fewer values
+// than the first look of kSampleSchedule. All values must be above zero.
 SampleDecision JudgeRegression(absl::Span<const double> baseline,
                                absl::Span<const double> current,
                                const RegressionRule& rule);

@@ -11,7 +11,8 @@
 // never written again.
 //
 // Thread-safe; an upload is thread-compatible and may outlive the folder.
-// Memory: 32 KiB for each upload. Time: that of the disk.
+// Memory: 32 KiB for each upload, and 1 MiB while CopyTo runs. Time: that of
+// the disk.
 
 #ifndef FOOTPRINT_GATES_STORE_BUNDLE_FOLDER_H_
 #define FOOTPRINT_GATES_STORE_BUNDLE_FOLDER_H_
@@ -32,8 +33,8 @@ namespace footprint {
 // An upload in progress. Without Finish it leaves nothing behind.
 class BundleUpload {
  public:
-  // Appends bytes. Returns ResourceExhausted if the disk is full or there are
-  // more bytes than announced.
+  // Appends bytes. Returns ResourceExhausted if there are more bytes than
+  // announced; else AtomicFile's errors.
   absl::Status Append(absl::string_view bytes);
   // Completes the bundle. Returns InvalidArgument if the bytes have another
   // hash or are fewer than announced; else AtomicFile's errors.
@@ -61,12 +62,13 @@ class BundleFolder {
   std::string MakePath(absl::string_view sha256) const;
   // Returns whether there is any bundle.
   absl::StatusOr<bool> HasAny() const;
-  // Returns the bytes of a bundle, or NotFound.
+  // Returns the bytes of a bundle, or NotFound if there is none or it cannot be
+  // looked up.
   absl::StatusOr<int64_t> FindSize(absl::string_view sha256) const;
 
   // Begins an upload. Returns InvalidArgument if `sha256` is not a hash, and
   // Unavailable if another upload of this bundle is in progress; else
-  // AtomicFile's errors.
+  // AtomicFile's or FileError's errors.
   absl::StatusOr<BundleUpload> StartUpload(absl::string_view sha256,
                                            int64_t announced_bytes) const;
 
@@ -79,7 +81,8 @@ class BundleFolder {
       const std::function<bool(absl::string_view sha256)>& is_wanted) const;
 
   // Copies a bundle to another folder. Returns InvalidArgument if its bytes do
-  // not have its hash any more.
+  // not have its hash any more, NotFound if there is no such bundle, and else
+  // the errors of StartUpload and Append.
   absl::Status CopyTo(absl::string_view sha256,
                       const BundleFolder& destination) const;
 

@@ -8,7 +8,8 @@
 //   // if ok, the row survives a loss of power
 //
 // A change that fails is rolled back, and the others in its transaction are
-// kept. Changes are applied in the order of the calls. A change runs on any of
+// kept. Only if it fails because the disk is full may all of its transaction
+// fail. Changes are applied in the order of the calls. A change runs on any of
 // the threads that are in Apply, one at a time, and must not call Apply.
 //
 // After the disk failed to commit a transaction, it is unknown how much of it

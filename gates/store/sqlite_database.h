@@ -7,10 +7,11 @@
 //   status = insert->BindText(1, "a").Run();
 //
 // Errors have the file's name and SQLite's message. ResourceExhausted: the disk
-// is full. DataLoss: the file is damaged or not a database. Unavailable: the
-// database is busy, or the disk failed. PermissionDenied: it must not be
-// written. NotFound: it cannot be opened. Internal: any other error, which is a
-// bug of this program.
+// is full, there is no memory, or a text is too large. DataLoss: the file is
+// damaged or not a database. Unavailable: another connection held its lock for
+// 10 s, or the disk failed. PermissionDenied: it must not be written. NotFound:
+// it cannot be opened. Internal: any other error, which is a bug of this
+// program.
 //
 // Movable; thread-compatible. A statement must not outlive its database.
 // Memory: SQLite's, here at most 2 MiB of pages for each connection.
@@ -46,7 +47,7 @@ class SqliteStatement {
   // Returns whether there is another row, whose columns can be read until the
   // next call. After it returns false, the statement starts again.
   absl::StatusOr<bool> Step();
-  // Runs a statement that returns no rows.
+  // Runs a statement to its end, and ignores its rows.
   absl::Status Run();
 
   // These read a column of the row; the first one has index 0. NULL is read as
@@ -84,14 +85,16 @@ class SqliteDatabase {
   // Executes any number of statements without parameters; ignores their rows.
   absl::Status Execute(const std::string& statements);
   absl::StatusOr<SqliteStatement> Prepare(absl::string_view statement);
-  // Returns the first column of the first row, for example of a pragma.
+  // Returns the first column of the first row, for example of a pragma; "" if
+  // there is no row.
   absl::StatusOr<std::string> Ask(absl::string_view statement);
 
   // Sets whether the log stays when the last connection is closed.
   void KeepLogOnClose(bool keeps);
 
-  // Copies the whole database into a new one at `path`, while others read and
-  // write. The copy is on the disk when this returns.
+  // Copies the whole database into the one at `path`, which is new or is
+  // replaced, while others read and write. The copy is on the disk when this
+  // returns.
   absl::Status BackUp(const std::string& path);
 
  private:

@@ -22,11 +22,11 @@
 // decided or not. Trials are ordered by sequence numbers, which only rise,
 // never by the clock, which may jump; times are for people.
 //
-// Retention: bundles beyond `most_bundle_bytes` and decided trials beyond
-// `most_trials` are removed, the oldest first; waiting trials stay. A bundle
-// that the database does not know (because the process was killed between the
-// upload and the submission, or an older database was restored) counts as the
-// oldest.
+// Retention: bundles beyond `most_bundle_bytes` are removed, the oldest first;
+// and if there are more than `most_trials` trials, the oldest decided ones.
+// Waiting trials and their bundles stay. A bundle that the database does not
+// know (because the process was killed between the upload and the submission,
+// or an older database was restored) counts as the oldest.
 //
 // Only one store may use a folder at a time, in this process and others: Open
 // refuses a second. It also refuses a database that has even one wrong bit, has
@@ -102,7 +102,7 @@ struct StoredTrial {
   int64_t decided_order = 0;
   int64_t decided_unix_seconds = 0;
   int decision = 0;
-  // The result that Decide got. Only Find and Claim set it.
+  // The result that Decide got. Only Find sets it.
   std::string result;
   // The limits of budget and time that it was submitted with. Only Claim sets
   // them.
@@ -144,38 +144,42 @@ class TrialStore {
   static absl::StatusOr<std::unique_ptr<TrialStore>> Open(
       const std::string& folder, const TrialStoreOptions& options);
 
-  // Begins an upload. Returns Unavailable if too many trials wait, so that the
-  // bundle need not be sent; else BundleFolder's errors.
+  // Begins an upload. Returns Unavailable if too many trials wait, and
+  // ResourceExhausted if the bundle is larger than `most_bundle_bytes`, so that
+  // it need not be sent; else BundleFolder's errors.
   absl::StatusOr<BundleUpload> StartUpload(absl::string_view sha256,
                                            int64_t announced_bytes);
-  // Returns Submit's Unavailable if too many trials wait, or the submitter has
-  // `most_undecided` undecided trials or more, so that the bundle need not be
-  // sent. 0: no limit.
+  // Returns Submit's Unavailable if too many trials wait or run, or the
+  // submitter has `most_undecided` undecided trials or more, so that the bundle
+  // need not be sent. 0: no limit.
   absl::Status CheckTurn(const std::string& submitter,
                          int64_t most_undecided) const;
   bool HasBundle(absl::string_view sha256) const;
   std::string PathOfBundle(absl::string_view sha256) const;
 
   // Adds a trial. If a trial of this key waits, it may also take a turn of this
-  // submitter, until the store is opened again.
-  // The bundle of a new trial must be in the store: Finish has returned, or it
-  // was submitted before. Returns NotFound if it is not and must be sent,
-  // Unavailable if too many trials wait, of all submitters or of this one, and
-  // ResourceExhausted if the bundles of waiting trials fill the store or the
-  // disk is full.
+  // submitter, until the store is opened again. The bundle of a new trial must
+  // be in the store: Finish has returned, or it was submitted before. Returns
+  // NotFound if it is not and must be sent, Unavailable if too many trials
+  // wait, of all submitters or of this one, and ResourceExhausted if the
+  // bundles of waiting trials fill the store or the disk is full; else the
+  // errors of SqliteDatabase. After an error, a bundle that no trial names is
+  // removed.
   absl::StatusOr<Submission> Submit(const NewTrial& trial);
 
   // Returns the next waiting trial, or nullopt if there is none: submitters
   // take turns, and the trials of each are in the order of submission (see
-  // unfinished_trials.h). The caller must decide or release it.
+  // unfinished_trials.h). The caller must decide or release it. After an error
+  // the trial waits again.
   absl::StatusOr<absl::optional<StoredTrial>> Claim();
   // Stores the verdict, which is durable once this has returned OK. Returns
-  // FailedPrecondition if the trial has one already.
+  // FailedPrecondition if the trial has one already, or there is no such trial.
   absl::Status Decide(int64_t sequence, const TrialOutcome& outcome);
-  // Makes the trial wait again, as the last of its submitter.
+  // Makes the trial wait again, as the last of its submitters. Does nothing if
+  // it does not run.
   void Release(int64_t sequence);
 
-  // Returns the trial of a key, or NotFound.
+  // Returns the trial of a key, or NotFound; DataLoss if it is damaged.
   absl::StatusOr<StoredTrial> Find(absl::string_view key) const;
   // Returns the first trial that was decided after the verdict of this order,
   // without its result; nullopt if there is none.
@@ -183,8 +187,9 @@ class TrialStore {
       int64_t decided_order) const;
   // Returns the order of the last verdict; 0 if there was none yet.
   absl::StatusOr<int64_t> LastDecidedOrder() const;
-  // Returns trials, the newest first, with sequence numbers below
-  // `before_sequence` (0: all). An empty `deployment` stands for all.
+  // Returns trials without their results, the newest first, with sequence
+  // numbers below `before_sequence` (0: all). An empty `deployment` stands for
+  // all.
   absl::StatusOr<std::vector<StoredTrial>> History(absl::string_view deployment,
                                                    int64_t before_sequence,
                                                    int64_t most) const;
@@ -196,7 +201,8 @@ class TrialStore {
   bool HasFailed() const { return database_.HasFailed(); }
 
   // Copies database and bundles as of one moment into a new folder, which Open
-  // can open. Returns AlreadyExists if the path exists.
+  // can open. Returns AlreadyExists if the path exists. After another error the
+  // folder stays, and is not complete.
   absl::Status BackUp(const std::string& folder);
 
  private:

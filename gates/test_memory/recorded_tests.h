@@ -38,7 +38,8 @@ struct RecordedTest {
 // cannot be read, in the order of their paths. Bazel keeps an attempt that
 // failed elsewhere, so only the last attempt of a test is found. Returns
 // kNotFound if the folder does not exist, and FileError's errors if a part of
-// it cannot be read.
+// it cannot be read. Skips, without an error, folders that this process may not
+// open.
 absl::StatusOr<std::vector<RecordedTest>> FindRecordedTests(
     const std::string& testlogs);
 

@@ -11,12 +11,14 @@
 //       ReadRecordsConfined(root, records, EmbeddedRecordReader());
 //
 // The reader sees the records, the bundle and the host's /usr, all read-only,
-// and no network. Writes the reader's program into `work_folder`, once.
-// Thread-compatible: one call for each work folder. The result owns copies.
-// Memory: a few times kMostExplanationBytes here, and kReaderLimitBytes in the
-// reader's cgroup. Time: at most kReaderSeconds. Errors: kNotFound if there are
-// no records; kInvalidArgument if the reader crashed, exceeded its limits or
-// wrote nonsense; else those of RunInSandbox.
+// and no network. Writes the reader's program to "record_reader" in
+// `work_folder`, or replaces it. Thread-compatible: one call for each work
+// folder. The result owns copies. Memory: a few times kMostExplanationBytes
+// here, and `limit_bytes` in the reader's cgroup. Time: at most
+// `time_limit_seconds`. Errors: kNotFound if there are no records, or their
+// folder cannot be read; kInvalidArgument if the reader crashed, exceeded its
+// limits or wrote nonsense; else FileError's for the program, and those of
+// RunInSandbox.
 
 #ifndef FOOTPRINT_GATES_TRIALS_CONFINED_READER_H_
 #define FOOTPRINT_GATES_TRIALS_CONFINED_READER_H_

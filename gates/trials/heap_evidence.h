@@ -30,7 +30,7 @@ bool IsHeapJudged(const Verdict& verdict);
 
 // Returns the most memory that a program with this profile's heap and mappings
 // may need by the rule. `verdict` must be the verdict on that profile. A
-// profile without figures explains 16 MB.
+// profile without figures explains 16 MB, unless a rule judges mappings.
 int64_t ComputeMostExplainedBytes(const MemoryProfile& profile,
                                   const Verdict& verdict);
 

@@ -11,7 +11,7 @@
 //
 // Thread-safe. The admission must outlive its shares. Allocates nothing.
 // Memory: 120 bytes on x86-64 Linux. `Await` cannot fail: nobody gets more than
-// `total_bytes`.
+// `total_bytes`, which must not be negative.
 
 #ifndef FOOTPRINT_GATES_TRIALS_MEMORY_ADMISSION_H_
 #define FOOTPRINT_GATES_TRIALS_MEMORY_ADMISSION_H_
@@ -26,7 +26,8 @@ namespace footprint {
 
 class MemoryAdmission {
  public:
-  // The bytes of a run, which the destructor returns. Movable.
+  // The bytes of a run, which the destructor returns. It can be moved to a new
+  // share, but not assigned.
   class Share {
    public:
     Share(Share&& other) noexcept

@@ -6,11 +6,12 @@
 //   ...                                   // run it
 //   profiled.Explain(root, trial_run, kReaderLimitBytes, &result);
 //
-// A program can forge its records. Here they are only copied: regular files, up
-// to a maximum size. confined_reader.h reads them. No acceptance rests on them
-// alone (heap_evidence.h). Creates its folder, which must exist until the run
-// is explained; the caller removes it. Thread-compatible. Memory: 64 KiB and
-// the explanation.
+// A program can forge its records. Here they are only copied: at most 4,000
+// regular files of at most 1 GiB each, and 256 MiB of data in all.
+// confined_reader.h reads them. No acceptance rests on them alone
+// (heap_evidence.h). Creates its folder, which must exist until the run is
+// explained; the caller removes it. Thread-compatible. Memory: 64 KiB and the
+// explanation.
 
 #ifndef FOOTPRINT_GATES_TRIALS_PROFILED_RUN_H_
 #define FOOTPRINT_GATES_TRIALS_PROFILED_RUN_H_
@@ -50,7 +51,8 @@ class ProfiledRun {
 
 // Returns the profile that thresholds judge: the recorded one, with the
 // whole-process peak that was measured from outside as its resident peak. All
-// its figures are STATISTICAL.
+// its figures are STATISTICAL. If nothing was recorded, it has one benchmark
+// with the name of the bundle's entry.
 MemoryProfile ProfileToJudge(const TrialResult& result);
 
 }  // namespace footprint

@@ -30,7 +30,7 @@ bool HasSucceeded(const TrialRun& run);
 // 2".
 std::string DescribeEnd(const TrialRun& run);
 
-// Sets the cause and the reason.
+// Sets the cause and the reason, and changes nothing else.
 void Decide(TrialCause cause, std::string reason, TrialResult* result);
 
 // Decides by a run under the measuring limit, and keeps its peak in the result.
