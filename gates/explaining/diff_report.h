@@ -25,7 +25,7 @@ Report MakeDiffReport(const ProfileDiff& diff);
 ReportTable MakeDiffTable(const DiffNode& node);
 
 // Returns "peak live +1.00 MiB (+1,048,576 B, +50.0 %): 2,097,152 B ->
-// 3,145,728 B".
+// 3,145,728 B", or "peak live" and the value if only one side has the node.
 std::string DescribeChange(const DiffNode& node, const MetricChange& change);
 
 }  // namespace footprint

@@ -27,7 +27,8 @@ struct AuditFinding {
   enum class Kind {
     kUnguarded,  // a benchmark without a blocking rule
     kUnused,     // a limit that matches nothing
-    kNeverRun,   // a file or profile that no gate uses
+    kNeverRun,   // a file for an environment that no profile has; a caller may
+                 // add files and profiles that no gate names
     kLoose,      // a limit above the value and its headroom
     kExpired,    // a raise whose last day has passed
     kDrifted,    // a limit far above its first value

@@ -71,7 +71,7 @@ struct GateExplanation {
   absl::optional<DiffNode> difference;
 
   // The command that accepts the measured value or, for a rule that holds,
-  // lowers the limit to it.
+  // moves the limit to it; empty if both are equal, or no command accepts it.
   std::string command;
 };
 

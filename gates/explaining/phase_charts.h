@@ -19,7 +19,8 @@ namespace footprint {
 
 // Returns a chart for each of the labels that has a profile with phases, in the
 // order of `labels`. A chart shows the benchmark with the label's highest peak
-// of live bytes: the whole and the largest phases, the largest first.
+// of live bytes: the whole and the largest phases, at most 12 bars, the largest
+// first.
 std::vector<StackedBars> MakePhaseCharts(
     const GateInput& input, const std::vector<std::string>& labels);
 

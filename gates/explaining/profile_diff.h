@@ -48,8 +48,8 @@ struct DiffNode {
   // that it held at the peak. A node that was added or removed has all of its
   // metrics.
   std::vector<MetricChange> changes;
-  // The parts that differ, the largest growth first. A benchmark has its phases
-  // before its sites.
+  // The parts that differ, the largest growth first. Unknown growth counts as
+  // zero there. A benchmark has its phases before its sites.
   std::vector<DiffNode> children;
   // Further remarks: another environment, a producer that failed, new child
   // processes and threads.
@@ -57,8 +57,9 @@ struct DiffNode {
 };
 
 struct ProfileDiff {
-  std::vector<DiffNode> deployments;  // those that differ
-  int same_count = 0;                 // deployments that do not
+  // Those that differ, the largest growth of any benchmark first.
+  std::vector<DiffNode> deployments;
+  int same_count = 0;  // deployments that do not
 };
 
 // Returns the differences, or kInvalidArgument if one side has a benchmark

@@ -5,8 +5,10 @@
 //   }
 //
 // First comes a chart for each scaling rule: the measured values, the law, and
-// the limits at sizes that are not measured here. Then comes a chart for each
-// family of benchmarks that differ in one argument, with or without a rule.
+// the limits at sizes that are not measured here. Then comes a chart of peak
+// live bytes for each family of benchmarks that differ in one argument, with or
+// without a rule. A line needs at least three sizes, of which the largest is at
+// least four times the smallest; a chart has at most eight lines.
 //
 // Pure function, thread-safe; results own copies. Memory: the points. Time: a
 // fit for each chart.

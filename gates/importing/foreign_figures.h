@@ -52,7 +52,8 @@ struct ForeignFigures {
 
 // Adds figures to `all`. Keeps the higher figure of each benchmark, with its
 // sites. Returns kInvalidArgument if `more` is from another tool than `all`, or
-// counts other bytes for a benchmark.
+// counts other bytes for a benchmark. In the latter case `all` may have some of
+// the figures already.
 absl::Status AddFigures(const ForeignFigures& more, ForeignFigures* all);
 
 // Returns the profile. `benchmark` is the name for figures without one. Sites

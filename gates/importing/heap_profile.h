@@ -42,7 +42,8 @@ absl::StatusOr<ForeignFigures> ParseHeapProfileText(absl::string_view text);
 // Fails in the same ways, and returns kResourceExhausted if the profile is
 // larger than kMostUnpackedBytes.
 absl::StatusOr<ForeignFigures> ParseGzippedHeapProfile(absl::string_view bytes);
-// Does the same for an unpacked profile.
+// Parses pprof's message, unpacked. Returns kInvalidArgument if it is not one,
+// or not a heap's.
 absl::StatusOr<ForeignFigures> ParseHeapProfileMessage(absl::string_view bytes);
 
 }  // namespace footprint

@@ -15,13 +15,13 @@
 //   phase or the metric to judge; arguments that no scaling law can be fitted
 //   to; a regression rule without a limit of the highest runs; a label that no
 //   profile has, unless the file is shared and the profiles are not complete;
-//   an exemption that names nothing; a maximum that awaits its figure ("+ 10
-//   %"); two rules of the same sort for one measurement; an exact value for a
-//   metric that is not EXACT; no profile at all; a benchmark measured twice; a
-//   ratio whose baseline is missing, ambiguous or not above zero; a program
-//   whose own figures account for too little of the memory that was measured
-//   from outside (whole_process.h), unless a blocking threshold limits the rest
-//   and gives a reason;
+//   an exemption that names nothing; a maximum that awaits its figure
+//   (written_limit.h); two rules of the same sort for one measurement; an exact
+//   value for a metric that is not EXACT; no profile at all; a benchmark
+//   measured twice; a ratio whose baseline is missing, ambiguous or not above
+//   zero; a program whose own figures account for too little of the memory that
+//   was measured from outside (whole_process.h), unless a blocking threshold
+//   limits the rest and gives a reason;
 // * PRODUCER_FAILED: a profile records why there is no measurement;
 // * ENVIRONMENT_MISMATCH: thresholds for other environments judge the benchmark
 //   there, but no threshold for the profile's environment judges it;

@@ -45,7 +45,8 @@ std::string DefaultWorktree(const std::string& workspace);
 // such revision or no repository, or the worktree is not ours; kNotFound if the
 // revision does not have the gate; kFailedPrecondition if it does not build or
 // cannot be measured; kCancelled if git or Bazel was interrupted, which says
-// nothing about the revision; and kUnavailable if it cannot be checked out.
+// nothing about the revision; and kUnavailable if it cannot be checked out, or
+// the worktree cannot be locked. Other errors are those of ReadProfiles.
 absl::StatusOr<std::vector<MemoryProfile>> MeasureBaseProfiles(
     const BaseRevision& base);
 
@@ -61,7 +62,8 @@ struct MeasuredRevision {
 absl::StatusOr<MeasuredRevision> MeasureRevision(const BaseRevision& base);
 
 // Returns the inputs of a gate in a workspace, without a change to it. Returns
-// kFailedPrecondition if Bazel cannot list them.
+// kFailedPrecondition if Bazel cannot list them or there is no git repository,
+// and kCancelled if one of the two was interrupted.
 absl::StatusOr<std::vector<std::string>> FindGateInputs(
     const std::string& bazel, const std::string& workspace,
     const std::string& target);

@@ -46,14 +46,15 @@ struct GateCommitsOptions {
 };
 
 // Returns the program that writes the profiles of a gate: its label with
-// ".diff". A label without a colon means the target that has its package's
-// name.
+// ".diff". A label that ends in ".diff" or ":diff" stays as it is. A label
+// without a colon means the target that has its package's name.
 std::string FindDiffTarget(const std::string& gate);
 
 class GateCommits : public CommitRange {
  public:
   // Reads the commits from git. Returns kInvalidArgument if a revision does not
-  // exist, or if `good` is not a first-parent ancestor of `bad`.
+  // exist, or if `good` is not a first-parent ancestor of `bad`. Other errors
+  // are those of ReadCommitLog.
   static absl::StatusOr<GateCommits> Read(const GateCommitsOptions& options,
                                           const std::string& good,
                                           const std::string& bad);

@@ -30,7 +30,8 @@ absl::StatusOr<std::string> FindCommit(const std::string& workspace,
                                        const std::string& revision);
 
 // Returns the commits that these further arguments of git log select, the
-// oldest first.
+// oldest first. Returns kFailedPrecondition if git fails, and the errors of
+// ParseCommitLog.
 absl::StatusOr<std::vector<Commit>> ReadCommitLog(
     const std::string& workspace, const std::vector<std::string>& arguments);
 

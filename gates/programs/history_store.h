@@ -19,7 +19,8 @@
 namespace footprint {
 
 // Returns kInvalidArgument if the flag is missing or its value is not an
-// address. The path of a folder is relative to the caller's folder.
+// address, and else the errors of OpenProfileStore. The path of a folder is
+// relative to the caller's folder.
 absl::StatusOr<std::unique_ptr<ProfileStore>> OpenHistoryStore(
     const CommandFlags& flags);
 

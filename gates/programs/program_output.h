@@ -20,8 +20,9 @@ namespace footprint {
 // Returns the value of an environment variable, or "".
 std::string EnvironmentValue(const char* name);
 
-// Returns the absolute path of a path from the caller's folder, since `bazel
-// run` changes the folder.
+// Returns a path from the caller's folder as one from the current folder, since
+// `bazel run` changes the folder. Returns `path` itself if it is absolute or
+// empty, or if `bazel run` did not start the program.
 std::string PathOfCaller(const std::string& path);
 
 // Returns options for standard output. For a terminal they have its width,
@@ -40,7 +41,8 @@ absl::Status WriteStandardOutput(const std::string& text);
 int Complain(const char* program, absl::string_view message);
 
 // Writes a report to a file (WriteOutputFile of whole_file.h). Returns
-// kAlreadyExists if it is a threshold file, which a report must not replace.
+// kAlreadyExists if it is a threshold file, which a report must not replace,
+// and else the errors of WriteOutputFile.
 absl::Status WriteReport(const std::string& path, absl::string_view text);
 
 // Writes `text` to the caller's file `output`, or to standard output if that is

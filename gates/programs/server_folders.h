@@ -37,7 +37,7 @@ absl::StatusOr<std::string> ProgramPath(absl::string_view flag,
 absl::Status MakeFolders(const std::string& folder);
 
 // Writes or replaces a file that only its owner can read. Makes its folder with
-// MakeFolders. Errors: FileError's.
+// MakeFolders. Errors: those of FileError and ReplaceFile.
 absl::Status WriteSecretFile(const std::string& path, absl::string_view text);
 
 }  // namespace footprint

@@ -22,9 +22,10 @@ namespace footprint {
 // Returns the exit status. Returns kCancelled if the command was interrupted,
 // so that its status says nothing about its work: if a signal ended the shell,
 // or if the status is 8 (Bazel's after an interruption) or a shell's status for
-// SIGINT or SIGTERM. Returns kUnavailable if there is no shell. Removes the
-// variables that git sets for its hooks from the environment, since git would
-// ignore -C because of them.
+// SIGINT or SIGTERM. Returns kUnavailable if no process can be started for the
+// shell; without a shell the status is 127. Removes the variables that git sets
+// for its hooks from the environment, since git would ignore -C because of
+// them.
 absl::StatusOr<int> RunShellCommand(const std::string& command);
 
 }  // namespace footprint

@@ -54,6 +54,7 @@ absl::Status WriteVerdictFiles(const std::vector<VerdictFile>& files,
 // Writes the verdict in the --format= and to the --output= of the flags (by
 // default text, to standard output), and to `files`. If --output names a file,
 // standard output gets the summary. Tries all, and returns the first failure.
+// The --format= must be one that CheckVerdictFormat accepts.
 absl::Status WriteVerdict(const GateInput& input, const Verdict& verdict,
                           const CommandFlags& flags,
                           const std::vector<VerdictFile>& files,

@@ -9,9 +9,9 @@
 // Its figures are computed only from the events, so they check the figures that
 // exact_heap counts for the main thread.
 //
-// Pure function, thread-safe; the result owns copies. Memory: 40 bytes for each
-// block or mapping, and a hash entry for each that is live. Time: a hash
-// look-up for each event.
+// Pure function, thread-safe; the result owns copies. Memory: a copy of
+// `bytes`, 40 bytes for each block or mapping, and a hash entry for each that
+// is live. Time: a hash look-up for each event.
 
 #ifndef FOOTPRINT_GATES_REGRESSIONS_ALLOCATION_RECORD_H_
 #define FOOTPRINT_GATES_REGRESSIONS_ALLOCATION_RECORD_H_

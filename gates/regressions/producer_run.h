@@ -45,9 +45,11 @@ struct PlantedRun {
   int process_count = 0;  // processes in which the regression took effect
 };
 
-// Returns kDataLoss if the records of its processes differ, kInternal if the
-// sampler fails, kInvalidArgument if the path of `folder` is too long, and the
-// errors of RunFreshProcess.
+// These run the program. They return kInternal if the sampler or the program
+// fails, or an old record cannot be removed; kInvalidArgument if the path of
+// `folder` is too long; and else the errors of RunFreshProcess, ReplaceFile and
+// ReadMemoryProfileFile. RecordProducer also returns kDataLoss if the records
+// of its processes differ, are damaged or are missing.
 absl::StatusOr<RecordedRun> RecordProducer(const Producer& producer,
                                            const std::string& benchmark,
                                            const std::string& folder);

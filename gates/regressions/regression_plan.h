@@ -9,7 +9,8 @@
 // The expected growth follows from the record of the program's own calls, not
 // from a measurement. The selftest then shows whether a measurement finds it.
 //
-// Pure functions, thread-safe; results own copies. Memory: linear in the
+// Thread-safe, except that PlanRegression draws numbers from `random`;
+// otherwise the functions are pure. Results own copies. Memory: linear in the
 // figures. Time: linear in the record's blocks.
 
 #ifndef FOOTPRINT_GATES_REGRESSIONS_REGRESSION_PLAN_H_
@@ -63,15 +64,15 @@ inline constexpr std::array<RegressionSortName, kRegressionSortCount>
         {RegressionSort::kMoreMapping, "more mapped"},
     }};
 
-// A figure that blocking upper limits judge.
+// An EXACT figure that blocking upper limits judge, which hold.
 struct JudgedFigure {
   std::string label;
   std::string benchmark;
   std::string phase;  // empty: all that is measured
   MetricKind metric = METRIC_KIND_UNSPECIFIED;
   int64_t measured = 0;
-  // Bytes that it may grow before the tightest limit rejects; 0 for an exact
-  // value.
+  // Bytes or calls that it may grow before the tightest limit rejects; 0 for an
+  // exact value.
   int64_t room = 0;
 };
 

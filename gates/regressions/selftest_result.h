@@ -5,8 +5,9 @@
 //   Print(WriteSelftestText(result));
 //   return result.IsPassed() ? 0 : 1;
 //
-// Pure functions, thread-safe; a result owns copies. Memory: about 1 KiB for
-// each trial. Time: JudgeTrial takes as long as Evaluate for the whole suite.
+// Thread-safe; TakeImage changes its argument, and the other functions are
+// pure. A result owns copies. Memory: about 1 KiB for each trial. Time:
+// JudgeTrial takes as long as Evaluate for the whole suite.
 
 #ifndef FOOTPRINT_GATES_REGRESSIONS_SELFTEST_RESULT_H_
 #define FOOTPRINT_GATES_REGRESSIONS_SELFTEST_RESULT_H_
@@ -25,7 +26,7 @@
 namespace footprint {
 
 enum class TrialEnd {
-  kCaught,
+  kCaught,      // any decision but ACCEPT
   kMissed,      // accepted
   kNotPlanted,  // not in effect in every process, or not measured
 };
@@ -34,7 +35,8 @@ struct RegressionTrial {
   PlannedRegression planned;
   TrialEnd end = TrialEnd::kNotPlanted;
   Decision decision = ACCEPT;
-  // The rules that reject, each once; empty if the decision is not REJECT.
+  // The rules that reject, each once; may be empty if the decision is not
+  // REJECT.
   std::vector<RuleKind> rules;
   // The measured value of the figure, less its value before; 0 if it was not
   // measured.
@@ -59,7 +61,7 @@ struct SelftestResult {
 
   size_t Count(TrialEnd end) const;
   // Returns whether at least 99 % were caught, and all requested regressions
-  // were tried.
+  // were planted.
   bool IsPassed() const;
 };
 

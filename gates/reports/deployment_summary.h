@@ -27,10 +27,11 @@ struct DeploymentSummary {
   int rule_count = 0;
   int rejected_count = 0;
   int warned_count = 0;
-  // Index of the judgement with the least margin. A rule that does not hold
-  // comes first, one that rejects before one that warns; then limits that have
-  // a margin; an exact value or a limit of zero only if there is no other. -1:
-  // nothing was judged, as a problem with this label says.
+  // Index of the judgement with the least margin. A rule that rejects comes
+  // first, then one that warns, then limits that hold and have a margin, then
+  // an AUDIT rule that does not hold; an exact value or a limit of zero that
+  // holds only if there is no other. -1: nothing was judged, as a problem with
+  // this label says.
   int nearest = -1;
 };
 

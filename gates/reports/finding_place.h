@@ -28,11 +28,13 @@ struct FindingPlace {
 };
 
 // Returns the place that "FILE:LINE", "FILE:LINE:COLUMN" or "FILE.textproto"
-// names. A line number beyond the range of int is ignored.
+// names. Any other text names no file, also one with a line beyond the range of
+// int.
 FindingPlace ParsePlace(absl::string_view location);
 
 // Returns 16 hexadecimal digits that stay the same for a finding if other lines
-// of the file, or the measured value, change.
+// of the file change. The key of a judgement stays the same if the measured
+// value or the limit changes; that of a problem changes with its message.
 std::string StableKey(const Judgement& judgement);
 std::string StableKey(const Problem& problem);
 

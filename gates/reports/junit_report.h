@@ -2,9 +2,10 @@
 //
 //   std::string xml = WriteJunitReport(verdict, options);
 //
-// Each deployment is a test suite, and all problems together are one more. If
-// the options want every rule, a suite has a test case for each rule. Otherwise
-// it has one for the deployment, with its nearest limit, and one for each rule
+// Each deployment that was judged is a test suite, and all problems together
+// are one more. The judgements of a deployment must be contiguous. If the
+// options want every rule, a suite has a test case for each rule. Otherwise it
+// has one for the deployment, with its nearest limit, and one for each rule
 // that rejects or warns. Pure function, thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_GATES_REPORTS_JUNIT_REPORT_H_

@@ -5,11 +5,11 @@
 //
 // The text has gauges for each violation or, if the options want it, for every
 // rule: footprint_gate_measured_bytes, _limit_bytes and _holds, labelled with
-// deployment, benchmark, phase, metric, rule and limit. Metrics that count
-// calls have _measured_calls and _limit_calls, exponents of laws
+// deployment, benchmark, phase, metric, rule and limit_location. Metrics that
+// count calls have _measured_calls and _limit_calls, exponents of laws
 // _measured_exponent and _limit_exponent. It also has footprint_gate_decision
-// (the exit status), each deployment's nearest margin, and violations, problems
-// and remarks as infos.
+// (the exit status), each deployment's number of rules and nearest margin, and
+// violations, problems and, with every rule, remarks as infos.
 //
 // Pure function, thread-safe. Memory: twice the report.
 

@@ -3,11 +3,12 @@
 //   WriteFile("verdict.sarif", WriteSarifReport(verdict, options));
 //
 // Each violation and problem is a result at the line of its limit; if the
-// options want it, so is each rule that holds (kind "pass"). Each result has a
-// fingerprint that stays the same when lines move. The deployments with their
-// margins are properties of the run. A run has at most kSarifMostResults
-// results, the most that GitHub accepts: rejections first, then other findings,
-// then rules that hold. A notification says how many are left out.
+// options want it, so is each rule that holds (kind "pass") or is recorded only
+// (level "note"). Each result has a fingerprint that stays the same when lines
+// move. The deployments with their margins are properties of the run. A run has
+// at most kSarifMostResults results, the most that GitHub accepts: rejections
+// first, then other findings, then rules that hold. A notification says how
+// many are left out.
 //
 // Pure function, thread-safe. Memory: three times the report.
 

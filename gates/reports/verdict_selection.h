@@ -20,10 +20,11 @@
 
 namespace footprint {
 
-// Returns the judgements, remarks and problems of those deployments in `labels`
-// that match `label_glob` (selector.h), with the decision that follows from
-// them. Problems of threshold files always stay, since they may hide a rule.
-// Returns kInvalidArgument if the glob is not valid, or matches no label.
+// Returns the verdict without the judgements, remarks and problems of those
+// deployments in `labels` that do not match `label_glob` (selector.h), and
+// without overrides, with the decision that follows from the rest. Problems of
+// threshold files always stay, since they may hide a rule. Returns
+// kInvalidArgument if the glob is not valid, or matches no label.
 absl::StatusOr<Verdict> OnlyDeployments(const Verdict& verdict,
                                         absl::string_view label_glob,
                                         const std::vector<std::string>& labels);

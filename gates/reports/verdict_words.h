@@ -30,8 +30,8 @@ struct ReportOptions : ReportTextOptions {
 };
 
 // Returns the last line of the text report, which people read first: the
-// decision, and the numbers of deployments, rules and problems. It has no
-// newline.
+// decision, and the numbers of deployments, benchmarks, rules, rejections,
+// warnings and problems. It has no newline.
 std::string SummaryLine(const Verdict& verdict);
 
 // The outcome of a judgement: its decision and severity together.
@@ -72,7 +72,8 @@ std::string DistanceText(const Judgement& judgement);
 // else "".
 std::string DeterminismSuffix(const Judgement& judgement);
 
-// Returns "deployment benchmark metric: value, limit, excess".
+// Returns "deployment benchmark: metric is VALUE, limit LIMIT, MARGIN
+// (FILE:LINE)" and, if there is one, the explanation after a colon.
 std::string DescribeViolation(const Judgement& judgement);
 
 // Returns "accept it with: COMMAND", or "" if no command does, as for a trial's

@@ -3,8 +3,9 @@
 //   const HostDescription host = DescribeHost();
 //   if (!host.missing.empty()) Refuse(host.missing);
 //
-// Tries each mechanism in a separate process, and leaves nothing behind.
-// Thread-safe; keeps nothing. Memory: a few KiB. Time: a few milliseconds.
+// Makes a control group and runs a program that does nothing in a sandbox.
+// Leaves nothing behind. Thread-safe; keeps nothing. Memory: a few KiB. Time: a
+// few milliseconds.
 
 #ifndef FOOTPRINT_GATES_SANDBOX_HOST_H_
 #define FOOTPRINT_GATES_SANDBOX_HOST_H_
@@ -17,8 +18,9 @@ namespace footprint {
 struct HostDescription {
   // "user namespace", "cgroup v1 memory".
   std::vector<std::string> present;
-  // One line for each missing mechanism, with the reason and what to do; empty
-  // if trials can be run.
+  // One line for each mechanism that was found missing, with the reason and
+  // what to do; empty if trials can be run. A missing mechanism may hide
+  // others, since those after it are not tried.
   std::vector<std::string> missing;
   std::string kernel;
 };

@@ -17,8 +17,9 @@
 
 namespace footprint {
 
-// Returns the missing mechanism; empty if none is missing. Fails the test if
-// every host must have the mechanism, or if FOOTPRINT_SANDBOX_REQUIRED is set.
+// Returns the first missing mechanism; empty if none is missing. Fails the test
+// if every host must have the mechanism, or if FOOTPRINT_SANDBOX_REQUIRED is
+// set.
 std::string MissingMechanism();
 
 }  // namespace footprint

@@ -22,8 +22,9 @@
 // 64 KiB here; the program's memory counts in its group. Time: the program's,
 // and 3 to 5 ms. Errors: kFailedPrecondition, with its name, if a mechanism is
 // missing; kInvalidArgument if the program cannot be executed;
-// kResourceExhausted if no process or group can be made; kInternal if the
-// sandbox's own first process ends early.
+// kResourceExhausted if no process or group can be made; kPermissionDenied if
+// the memory of several processes may not be read (resident_sum.h); kInternal
+// if the sandbox's own first process ends early.
 
 #ifndef FOOTPRINT_GATES_SANDBOX_SANDBOX_H_
 #define FOOTPRINT_GATES_SANDBOX_SANDBOX_H_
@@ -46,7 +47,8 @@ inline constexpr int64_t kOutputTailBytes = 16384;
 // sees only their names. Movable; the destructor removes the folder.
 class SandboxRoot {
  public:
-  // Makes the folder "root" in `work_folder`.
+  // Makes the folder "root" in `work_folder`, which must not have one. Errors:
+  // those of FileError and ReplaceFile.
   static absl::StatusOr<SandboxRoot> Create(const std::string& work_folder);
 
   SandboxRoot(SandboxRoot&& other) noexcept;
@@ -72,15 +74,15 @@ struct SandboxRun {
   std::vector<std::string> environment;
   std::string bundle_folder;  // becomes /bundle, the program's first folder
   int64_t limit_bytes = 0;    // memory limit of all its processes together
-  int64_t scratch_bytes = 64 << 20;
+  int64_t scratch_bytes = 64 << 20;  // the most in /tmp, and in /dev/shm
   int process_limit = 256;
   int time_limit_seconds = 60;
   // A program of the host that becomes /runner; empty for none.
   std::string runner;
   // The agent's file. If set, it becomes /agent.so, and there is a writable
   // folder /records. Before the folder is removed, `read_records` is called
-  // with its path on the host. The program controls its content: it may have
-  // links, pipes and false records.
+  // with its path on the host, unless the time limit ended the run. The program
+  // controls its content: it may have links, pipes and false records.
   std::string agent;
   std::function<void(const std::string& folder)> read_records;
   // A folder of the host that becomes /records, read-only; empty for none. Must
@@ -91,6 +93,8 @@ struct SandboxRun {
 };
 
 struct SandboxEnd {
+  // If true, `sandbox_time_ns` includes the program's time, and
+  // `peak_resident_bytes` and the other two times are 0.
   bool is_timed_out = false;
   int exit_status = 0;
   int signal_number = 0;  // only one of the two is set

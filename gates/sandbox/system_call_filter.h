@@ -8,10 +8,11 @@
 // signals, time, and Unix and Internet sockets (the network namespace has no
 // device). Calls that ordinary programs may try but must not succeed with give
 // EPERM: namespaces, mounts, other processes' memory, keys, BPF, clocks,
-// io_uring, io_setup. All other calls, also those that later kernels add, give
-// ENOSYS. A call of another architecture ends the process. Thread-compatible;
-// keeps nothing. Memory: 4 KiB in the kernel. It returns no absl::Status
-// because sandbox_init has no heap.
+// io_uring, io_setup, inotify. So do sockets of other families. All other
+// calls, also those that later kernels add, give ENOSYS. A call of another
+// architecture ends the process. Thread-compatible; keeps nothing. Memory:
+// about 5 KiB in the kernel. It returns no absl::Status because sandbox_init
+// has no heap.
 
 #ifndef FOOTPRINT_GATES_SANDBOX_SYSTEM_CALL_FILTER_H_
 #define FOOTPRINT_GATES_SANDBOX_SYSTEM_CALL_FILTER_H_

@@ -2,7 +2,8 @@
 //
 //   CommitHistory history(store.get());
 //   absl::Status status = history.Write(profiles);
-//   absl::StatusOr<CommitProfiles> read = history.Read(commit, "//app:load");
+//   absl::StatusOr<CommitProfiles> read =
+//       history.Read(commit, "//app:load.diff");
 //
 // Each commit of a gate is one object of the store, whose name has both, so
 // that no list is needed. If two processes write one commit, the later object
@@ -11,7 +12,7 @@
 //
 // Thread-compatible; the store must outlive the history. Memory: one commit's
 // profiles, twice. Errors: those of the store; kDataLoss if an object is
-// damaged, or is that of another commit.
+// damaged, or is that of another commit; FileError's for a temporary file.
 
 #ifndef FOOTPRINT_GATES_TREND_COMMIT_HISTORY_H_
 #define FOOTPRINT_GATES_TREND_COMMIT_HISTORY_H_
@@ -47,7 +48,9 @@ class CommitHistory {
 // Returns copies of the profiles.
 std::vector<MemoryProfile> ProfilesOf(const CommitProfiles& profiles);
 
-// Returns the name of a commit's object in a store: "app+load/4f0a.binpb".
+// Returns the name of a commit's object in a store:
+// "app+3a+load.diff/4f0a.binpb" for "//app:load.diff". A "+" stands for a
+// slash, and "+3a+" for the character of that code.
 std::string NameCommitObject(absl::string_view commit, absl::string_view gate);
 
 }  // namespace footprint

@@ -53,10 +53,12 @@ class GateInputs {
 
   // Returns whether the commit is known to change the inputs: it changes one of
   // them, a link to one, or a file below a folder that is one; it adds or
-  // deletes a file in one of their packages, which a glob may match; or it
-  // changes WORKSPACE, MODULE.bazel, .bazelrc or a .bzl file. Other commits may
-  // change the measurement, too: Bazel does not tell which files repository
-  // rules read and a .bazelrc imports.
+  // deletes a file in one of their packages, which a glob may match; it changes
+  // a .bzl file or one of Bazel's own (WORKSPACE, MODULE.bazel, its lock,
+  // .bazelrc, .bazelversion, .bazelignore) in any folder; or it changes a file
+  // whose name git writes in quotes. Other commits may change the measurement,
+  // too: Bazel does not tell which files repository rules read and a .bazelrc
+  // imports.
   bool AreChangedBy(const Commit& commit) const;
 
  private:

@@ -84,7 +84,7 @@ struct CulpritSearch {
 };
 
 // Returns kFailedPrecondition if the first or the last commit cannot be
-// measured. Other errors are those of `range`.
+// measured. `range` must not be empty. Other errors are those of `range`.
 absl::StatusOr<CulpritSearch> FindCulprits(CommitRange* range,
                                            const CulpritOptions& options);
 

@@ -29,8 +29,9 @@ struct HistoryCommit {
   absl::optional<CommitProfiles> profiles;  // nullopt: it is not recorded
 };
 
-// Returns the page, with `warnings` at its top. Returns kInvalidArgument if a
-// commit has a benchmark twice.
+// Returns the page, with `warnings` at its top. It shows at most 50 deployments
+// and 200 raises, and says how many it leaves out. Returns kInvalidArgument if
+// a commit has a benchmark twice.
 absl::StatusOr<std::string> WriteHistoryPage(
     absl::string_view gate, absl::Span<const HistoryCommit> commits,
     const std::vector<std::string>& warnings);

@@ -7,9 +7,9 @@
 //   absl::Status status = (*store)->Put("gates/4f0a.binpb", bytes);
 //
 // The first Put makes the folder, and each file is replaced in one step. If a
-// server does not answer, or answers 429 or 5xx, the request is repeated once.
-// A name must consist of letters, digits and "._-" between slashes; the store
-// does not check that.
+// server does not answer, or answers 429 or 5xx but not 507, the request is
+// repeated once. A name must consist of letters, digits and "._-+" between
+// slashes; the store does not check that.
 //
 // Thread-compatible. Memory: the bytes. Errors: kNotFound if nothing has this
 // name; kUnavailable if the server is down or overloaded; kResourceExhausted if
@@ -42,7 +42,8 @@ class ProfileStore {
 
 // Opens a store. `address` is "http://HOST:PORT/PATH", https:// if this build
 // has TLS, or the path of a folder. A token that is not empty is sent as a
-// bearer token. Returns kInvalidArgument for any other address.
+// bearer token. Returns kInvalidArgument for any other address, also an empty
+// one, and kFailedPrecondition for https:// without TLS.
 absl::StatusOr<std::unique_ptr<ProfileStore>> OpenProfileStore(
     const std::string& address, const std::string& token);
 

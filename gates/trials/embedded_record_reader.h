@@ -1,7 +1,8 @@
 // Contains the program that reads a trial's records, as bytes inside this
 // program. So a server is one file that can be copied anywhere.
 //
-//   absl::Status status = ReplaceFile(path, EmbeddedRecordReader());
+//   absl::Status status =
+//       ReplaceFile(path, EmbeddedRecordReader(), ToDisk::kNoFsync);
 //
 // A constant: thread-safe, valid until the process ends. Memory: pages of the
 // program's file, which each trial reads once.

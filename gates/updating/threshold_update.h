@@ -17,10 +17,12 @@
 //
 // A number stays, with a refusal, if it would rise without permission; if it
 // would be loosened and its threshold also names benchmarks that the options
-// leave out; or if the measurement does not count, because its producer failed,
-// it forked, it did not repeat, or fewer than three processes made it. The
-// profile of a producer does not say which of its benchmarks failed: then only
-// rules that name one measured benchmark, without '*', change.
+// leave out; if its limit would come down to a figure that is not EXACT; or if
+// the measurement does not count, because its producer failed, it forked, it
+// did not repeat, or fewer than three processes made it. Rules over samples are
+// never updated. The profile of a producer does not say which of its benchmarks
+// failed: then only rules that name one measured benchmark, without '*',
+// change.
 //
 // After a plan with increases allowed is carried out, `Evaluate` accepts every
 // measurement that a threshold names, if it repeats and the file may judge its
@@ -63,8 +65,8 @@ struct UpdateOptions {
 struct UpdatePlan {
   // The changes of each source.
   std::vector<std::vector<ThresholdChange>> changes;
-  // The changes as lines for people: "t.textproto:12: //a:b ...: max 10 B -> 8
-  // B".
+  // The changes as lines for people: "t.textproto:12: //a:b BM_X peak live:
+  // limit 10 B -> 8 B".
   std::vector<std::string> descriptions;
   // Increases that are not allowed, thresholds that no number can satisfy, and
   // measurements that do not count.
@@ -92,8 +94,11 @@ struct NewThresholds {
 // no threshold of `sources` for its environment limits (peak_limit.h). They
 // limit "peak live" (or the sum of thread peaks if the peak did not repeat; or
 // the resident set of a whole process) and mapped bytes. `file` is the file for
-// them: they are exact values if it has an environment, else maxima with its
-// headroom.
+// them: an EXACT figure becomes an exact value if it has an environment; any
+// other becomes a maximum with the headroom of the options, else of the file.
+// Without a headroom the maximum is the figure, and for a resident set a fifth
+// of the program's own memory more, at least 256 KiB. Benchmarks that are
+// exempt get none.
 NewThresholds ThresholdsForNewBenchmarks(
     absl::Span<const MemoryProfile> profiles,
     absl::Span<const ThresholdSource> sources, const UpdateOptions& options,
@@ -102,8 +107,10 @@ NewThresholds ThresholdsForNewBenchmarks(
 // Returns thresholds for a file of the profiles' environment, with the values
 // of the profiles that the options name. They are for measurements that
 // thresholds of other environments judge and no threshold of the profile's own
-// environment does. The nearest of several other environments is the model. A
-// threshold that names different values gives one threshold for each benchmark.
+// environment does. If several other environments judge a measurement, the
+// nearest is the model. An exact value that names different values gives one
+// threshold for each measurement. A maximum that holds keeps its number, and a
+// band becomes one limit.
 NewThresholds ThresholdsForEnvironment(
     absl::Span<const MemoryProfile> profiles,
     absl::Span<const ThresholdSource> sources, const UpdateOptions& options);

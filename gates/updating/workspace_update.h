@@ -64,7 +64,7 @@ struct WorkspaceUpdate {
 
 // Reads the files and plans the update. Returns kInvalidArgument for problems
 // of the input (one a line) or of the request, kNotFound if the request names
-// nothing, and the errors of whole_file.h.
+// nothing, and the errors of whole_file.h and EditThresholds.
 absl::StatusOr<WorkspaceUpdate> PlanWorkspaceUpdate(
     const WorkspaceUpdateRequest& request);
 
@@ -72,7 +72,8 @@ absl::StatusOr<WorkspaceUpdate> PlanWorkspaceUpdate(
 absl::Status WriteUpdate(const WorkspaceUpdate& update);
 
 // Prints how the files would change, with the program `diff`. Returns
-// kUnavailable if there is no `diff`.
+// kUnavailable if there is no `diff`, and the errors of ReplaceFile if no
+// temporary file can be written.
 absl::Status PrintDiff(const WorkspaceUpdate& update);
 
 }  // namespace footprint

@@ -14,8 +14,10 @@
 //
 // The estimator has no state, and the model owns its numbers. Thread-safe.
 // Memory with f features: Fit needs 8 (f + 1) (f + 64) bytes plus a few rows,
-// for any number of rows; Predict allocates nothing. Time: Fit is proportional
-// to rows x f^2, Predict to rows x f.
+// for any number of rows. If columns depend on each other linearly, it needs up
+// to 8 (f + 1)^2 + 16 f^2 bytes, which is more above about 30 features. Predict
+// allocates nothing. Time: Fit is proportional to rows x f^2, Predict to rows x
+// f.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_LINEAR_REGRESSION_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_LINEAR_REGRESSION_H_

@@ -17,11 +17,12 @@
 // the kernel may drop them. The file must not be changed while it is mapped. A
 // streamed table is a copy in the heap, after which the file may be deleted.
 //
-// Thread-safe, without state. Memory: a few hundred bytes if mapped, the table
-// if streamed. Time: constant if mapped, linear if streamed. Both readers fail
-// as SafetensorsFile does (//base/safetensors:safetensors_file), with
-// kInvalidArgument also if the file holds no table, and with kResourceExhausted
-// if there is no memory, or no address space, for the table.
+// The readers are thread-safe, without state; a writer is thread-compatible.
+// Memory: a few hundred bytes if mapped, the table if streamed. Time: constant
+// if mapped, linear if streamed. Both readers fail as SafetensorsFile does
+// (//base/safetensors:safetensors_file), with kInvalidArgument also if the file
+// holds no table, and with kResourceExhausted if there is no memory, or no
+// address space, for the table.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_BINARY_TABLE_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_BINARY_TABLE_H_

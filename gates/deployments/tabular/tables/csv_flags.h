@@ -24,8 +24,9 @@ namespace tabular {
 // the flag's name, for an invalid value.
 absl::StatusOr<CsvColumns> CsvColumnsOfFlags();
 
-// Returns kInvalidArgument, with the flag's name, if one of these flags was
-// given. Programs call it when they read another format.
+// Returns kInvalidArgument, with the flag's name, if one of these flags has
+// another value than its default. Programs call it when they read another
+// format.
 absl::Status RefuseCsvFlags();
 
 // Returns kInvalidArgument, with the first such word, if the command line has

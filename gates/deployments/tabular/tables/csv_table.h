@@ -12,9 +12,10 @@
 // bit for bit. NaN and infinite values are refused: no estimator here can learn
 // from them.
 //
-// Thread-safe, without state. Memory: the table, buffers of 64 KiB in all, and
-// the text of the first line while it is read. A field longer than 32 KiB is
-// refused. Time: linear, in one pass, so a pipe can be read too.
+// The functions are thread-safe, without state; a writer is thread-compatible.
+// Memory: the table, buffers of 64 KiB in all, and the text of the first line
+// while it is read. A field longer than 32 KiB is refused. Time: linear, in one
+// pass, so a pipe can be read too.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_TABLE_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_TABLE_H_
@@ -89,7 +90,8 @@ class CsvTableWriter {
   size_t column_count_;
 };
 
-// Writes one column under the header `name`.
+// Writes one column under the header `name`. Fails as CsvTableWriter::Create
+// does.
 absl::Status WriteCsvColumn(const std::string& name,
                             absl::Span<const double> numbers,
                             const std::string& path);
