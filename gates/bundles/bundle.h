@@ -51,7 +51,8 @@ struct BundleLimits {
   // Files and folders, including folders that occur only in the names of
   // others.
   int64_t entries = 10000;
-  // Bytes of a name, and its parts, of which the last is the file itself.
+  // The most bytes and the most parts of a name. The last part is the file
+  // itself.
   int path_bytes = 512;
   int path_depth = 32;
   // The most time for the whole bundle. An archive of many small entries costs

@@ -29,8 +29,8 @@ struct MetricSamples {
   std::string difference;
 };
 
-// Returns the values in all files of the label. Files of which each benchmark
-// has another name are skipped.
+// Returns the values in all files of the label. Skips files whose benchmarks
+// all have other names.
 MetricSamples CollectSamples(absl::Span<const MemorySamples> files,
                              absl::string_view label,
                              absl::string_view benchmark,

@@ -5,7 +5,7 @@
 //     if (rule->IsIn(threshold)) Show(rule->name(), rule->meaning());
 //   }
 //
-// A new kind of rule is a class in a file of its own (maximum_rule.cc is the
+// A new kind of rule is a class in a file of its own (exact_rule.cc is the
 // shortest), a line in rule_list.h, its fields in gate.proto, and its row in
 // the table of gates/README.md, which rules_test compares with WriteRuleTable.
 //

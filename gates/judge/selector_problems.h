@@ -39,9 +39,9 @@ class SelectorProblems {
   void AddUnknownLabel(const ThresholdSource& source,
                        const std::string& location, const std::string& label);
 
-  // Adds a problem for a shared file, of whose labels no profile has any. Adds
-  // none if the profiles are complete or the file is not shared: then
-  // AddUnknownLabel reports its labels one by one.
+  // Adds a problem for a shared file if no profile has one of its labels, which
+  // the caller has checked. Adds none if the profiles are complete or the file
+  // is not shared: then AddUnknownLabel reports the labels one by one.
   void AddUnusedFile(const ThresholdSource& source);
 
   // Adds a problem if the threshold has a benchmark_count that is not

@@ -57,8 +57,9 @@ std::vector<RuleMistake> ResolveWrittenLimits(Threshold* threshold);
 bool AwaitsFigure(const Threshold& threshold);
 
 // Returns `written` with a new figure in the same unit, with at least as many
-// digits, rounded up. `measured` replaces a figure before a "+", and `wanted`
-// replaces a figure that stands alone.
+// digits, rounded up; without a unit if that would be 2^63 or more. `measured`
+// replaces a figure before a "+", and `wanted` replaces a figure that stands
+// alone.
 std::string RewriteMaximum(absl::string_view written, MetricKind metric,
                            int64_t measured, int64_t wanted);
 

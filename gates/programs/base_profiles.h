@@ -8,10 +8,10 @@
 //       MeasureBaseProfiles(base);
 //
 // The worktree is outside the repository and is kept, so that Bazel builds only
-// what changed since the last time. A mark among git's files says that it is
-// ours: a checkout that someone else made is refused and stays as it is,
-// because changes and untracked files would be lost when a revision is checked
-// out. The revision's own gate writes the profiles with `diff -- --save`. So
+// what changed since the last time. A mark among git's files says that this
+// program made it. A checkout without the mark is refused and stays as it is,
+// because a check-out of a revision would remove its changes and untracked
+// files. The revision's own gate writes the profiles with `diff -- --save`. So
 // the revision must already have the gate. Submodules are not checked out.
 //
 // The functions are not thread-safe. They run git and Bazel, whose output goes

@@ -64,7 +64,7 @@ inline constexpr std::array<RegressionSortName, kRegressionSortCount>
         {RegressionSort::kMoreMapping, "more mapped"},
     }};
 
-// An EXACT figure that blocking upper limits judge, which hold.
+// An EXACT figure that at least one blocking upper limit accepts.
 struct JudgedFigure {
   std::string label;
   std::string benchmark;

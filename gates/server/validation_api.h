@@ -126,7 +126,7 @@ class ValidationApi {
       std::vector<std::pair<std::string, std::string>> details) const;
   // Returns the token's rights without counting the request. Returns
   // Unauthenticated for a token without any, and Internal if the file of tokens
-  // cannot be read, of which a stranger learns nothing.
+  // cannot be read; the message does not tell a stranger why.
   absl::StatusOr<AccessGrant> CheckToken(const ApiRequest& request) const;
   // Returns the trial that a request asks for, apart from its key.
   static absl::StatusOr<NewTrial> ParseSubmission(const ApiRequest& request,

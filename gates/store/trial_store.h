@@ -157,14 +157,14 @@ class TrialStore {
   bool HasBundle(absl::string_view sha256) const;
   std::string PathOfBundle(absl::string_view sha256) const;
 
-  // Adds a trial. If a trial of this key waits, it may also take a turn of this
-  // submitter, until the store is opened again. The bundle of a new trial must
-  // be in the store: Finish has returned, or it was submitted before. Returns
-  // NotFound if it is not and must be sent, Unavailable if too many trials
-  // wait, of all submitters or of this one, and ResourceExhausted if the
-  // bundles of waiting trials fill the store or the disk is full; else the
-  // errors of SqliteDatabase. After an error, a bundle that no trial names is
-  // removed.
+  // Adds a trial. If a trial of this key waits already, it may now also run in
+  // a turn of this submitter, until the store is opened again. The bundle of a
+  // new trial must be in the store: Finish has returned, or it was submitted
+  // before. Returns NotFound if it is not and must be sent, Unavailable if too
+  // many trials wait, of all submitters or of this one, and ResourceExhausted
+  // if the bundles of waiting trials fill the store or the disk is full; else
+  // the errors of SqliteDatabase. After an error, a bundle that no trial names
+  // is removed.
   absl::StatusOr<Submission> Submit(const NewTrial& trial);
 
   // Returns the next waiting trial, or nullopt if there is none: submitters

@@ -8,12 +8,13 @@
 // The next trial is that of the submitter who was served the longest ago, and
 // of this submitter the one that was added first. So while a submitter's trial
 // waits, each other submitter gets at most one turn before it, however many
-// trials of the others wait. Who submits one trial at a time gains nothing by
-// it, since a submitter who has no trials keeps the time of the last turn.
+// trials of the others wait. A submitter gains nothing by sending one trial at
+// a time, since the time of the last turn is kept while the submitter has no
+// trials.
 //
 // Several submitters may wait for one trial. The first one added it, and the
-// others joined. It takes the turn of whoever is served first, so that nobody
-// waits behind the other trials of the one who happened to come first.
+// others joined. It runs when the first of these submitters has a turn, so that
+// the others need not wait behind the trials of the one that came first.
 //
 // The class is not thread-safe. It takes about 120 bytes for each trial, and
 // about 800 bytes for each submitter, which it never frees. Claim takes time in
