@@ -10,12 +10,13 @@
 //   absl::StatusOr<SandboxEnd> end = RunInSandbox(*root, run);
 //
 // The program has its own user, mount, process, network, IPC, host-name and
-// cgroup namespaces; a read-only root with /usr, a few files of /etc, /proc and
-// /bundle; /tmp and /dev/shm in memory that counts; no privileges, and no way
-// to gain any; only the system calls of system_call_filter.h; and an empty
-// standard input. No network device is up, not even 127.0.0.1, because version
-// 1 of control groups does not charge the buffers of its sockets. When the
-// program or its time ends, all its processes end.
+// cgroup namespaces; a read-only root with /usr, a few files of /etc, five
+// devices (null, zero, full, random and urandom), /proc and /bundle; /tmp and
+// /dev/shm in memory that counts; no privileges, and no way to gain any; only
+// the system calls of system_call_filter.h; and an empty standard input. No
+// network device is up, not even 127.0.0.1, because version 1 of control groups
+// does not charge the buffers of its sockets. When the program or its time
+// ends, all its processes end.
 //
 // Thread-safe: runs in several threads do not disturb each other. The folders
 // must exist during the call. Leaves no process, mount or group behind. Memory:

@@ -2,8 +2,7 @@
 //
 //   CommitHistory history(store.get());
 //   absl::Status status = history.Write(profiles);
-//   absl::StatusOr<CommitProfiles> read =
-//       history.Read(commit, "//app:load.diff");
+//   absl::StatusOr<CommitProfiles> read = history.Read(commit, "//gates:diff");
 //
 // Each commit of a gate is one object of the store, whose name has both, so
 // that no list is needed. If two processes write one commit, the later object
@@ -48,9 +47,9 @@ class CommitHistory {
 // Returns copies of the profiles.
 std::vector<MemoryProfile> ProfilesOf(const CommitProfiles& profiles);
 
-// Returns the name of a commit's object in a store:
-// "app+3a+load.diff/4f0a.binpb" for "//app:load.diff". A "+" stands for a
-// slash, and "+3a+" for the character of that code.
+// Returns the name of a commit's object in a store: "gates+3a+diff/4f0a.binpb"
+// for "//gates:diff". A "+" stands for a slash, and "+3a+" for the character of
+// that code.
 std::string NameCommitObject(absl::string_view commit, absl::string_view gate);
 
 }  // namespace footprint
