@@ -41,9 +41,11 @@ bool AsksForHelp(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const absl::string_view argument = argv[i];
     if (argument == "--") return false;
-    if (absl::StartsWith(argument, "--help") ||
-        absl::StartsWith(argument, "-help") || argument == "--version") {
-      return true;
+    const absl::string_view name = argument.substr(0, argument.find('='));
+    for (const absl::string_view help :
+         {"--help", "--helpfull", "--helpshort", "--helppackage", "--helpmatch",
+          "--helpon", "--version"}) {
+      if (name == help || name == help.substr(1)) return true;
     }
   }
   return false;

@@ -36,7 +36,8 @@ TEST(ProgramFlagsTest, LeavesTheOtherArguments) {
 }
 
 TEST(ProgramFlagsDeathTest, EndsAsToldWhereAFlagIsWrong) {
-  for (const char* wrong : {"--count=x", "--count=99999999999", "--cuont=3"}) {
+  for (const char* wrong :
+       {"--count=x", "--count=99999999999", "--cuont=3", "--helpx"}) {
     EXPECT_EXIT(Parse({"program", wrong}), testing::ExitedWithCode(2), "ERROR")
         << wrong;
     EXPECT_EXIT(Parse({"program", wrong}, 7), testing::ExitedWithCode(7),

@@ -267,6 +267,9 @@ class GgufReader : private HeaderBytes {
  private:
   void ReadCounts() {
     const char* const magic = Take(kMagic.size());
+    // A file that is too short is of another format; one that cannot be read
+    // may be right.
+    if (!status_.ok() && !absl::IsInvalidArgument(status_)) return;
     if (magic == nullptr || !GgufIndex::HasMagic({magic, kMagic.size()})) {
       status_ = absl::InvalidArgumentError(
           absl::StrCat(index_.file_name_,

@@ -1,5 +1,8 @@
 #include "footprint/base/gguf/gguf.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -21,6 +24,7 @@ namespace footprint {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 absl::StatusOr<GgufIndex> Open(const std::string& bytes) {
   return GgufIndex::Open(WriteTestFile("file.gguf", bytes));
@@ -267,6 +271,17 @@ TEST(GgufTest, RefusesWhatItDoesNotReadByName) {
     EXPECT_THAT(std::string(index.status().message()), HasSubstr(other.text))
         << other.name;
   }
+}
+
+TEST(GgufTest, AFileThatCannotBeReadIsOfNoOtherFormat) {
+  const std::string path = testing::TempDir() + "/unreadable.gguf";
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_GE(descriptor, 0);
+  ASSERT_EQ(write(descriptor, "GGUFGGUF", 8), 8);
+  const absl::Status status = GgufIndex::Read(descriptor, path).status();
+  close(descriptor);
+  EXPECT_FALSE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_THAT(status, Not(IsOk()));
 }
 
 TEST(GgufTest, KeepsAnAlignmentOfItsOwn) {

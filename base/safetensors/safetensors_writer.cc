@@ -1,6 +1,7 @@
 #include "footprint/base/safetensors/safetensors_writer.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/escaping.h"
@@ -121,7 +122,7 @@ absl::StatusOr<SafetensorsWriter> SafetensorsWriter::Create(
   // Spaces align the data, to at least 8 bytes for 8-byte elements.
   header.append(
       static_cast<size_t>(Missing(8 + static_cast<int64_t>(header.size()),
-                                  std::max<int64_t>(8, alignment))),
+                                  std::lcm<int64_t>(8, alignment))),
       ' ');
   const int64_t header_bytes = static_cast<int64_t>(header.size());
   if (header_bytes > SafetensorsIndex::kMaximumHeaderBytes) {

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/memory/saturated_sum.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/judge/environment_difference.h"
 #include "footprint/gates/judge/producer_failure.h"
@@ -213,6 +214,22 @@ std::string SiteWithoutLine(const std::string& site) {
   return is_line ? site.substr(0, open) : site;
 }
 
+// Returns the sites of a benchmark, by their names without lines. Several lines
+// of one function are one site, since an edit moves them all.
+std::map<std::string, Attribution> SitesByFunction(
+    const BenchmarkMemory& benchmark) {
+  std::map<std::string, Attribution> sites;
+  for (const Attribution& attribution : benchmark.peak_attribution()) {
+    const std::string function = SiteWithoutLine(attribution.site());
+    const auto [site, is_new] = sites.try_emplace(function, attribution);
+    if (is_new) continue;
+    site->second.set_site(function);
+    site->second.set_live_bytes(
+        SaturatedSum(site->second.live_bytes(), attribution.live_bytes()));
+  }
+  return sites;
+}
+
 DiffNode DiffBenchmark(const Pairs<BenchmarkMemory>::Pair& pair) {
   DiffNode node;
   node.kind = DiffNode::Kind::kBenchmark;
@@ -224,12 +241,16 @@ DiffNode DiffBenchmark(const Pairs<BenchmarkMemory>::Pair& pair) {
   }
   node.children = PhaseTree(pair.before, pair.after).Nodes();
   Pairs<Attribution> sites;
+  std::map<std::string, Attribution> by_function[2];
   for (const bool is_before : {true, false}) {
     const BenchmarkMemory* const side = is_before ? pair.before : pair.after;
     if (side == nullptr) continue;
+    by_function[is_before] = SitesByFunction(*side);
     for (const Attribution& attribution : side->peak_attribution()) {
-      auto& site = sites.Of(SiteWithoutLine(attribution.site()));
-      (is_before ? site.before : site.after) = &attribution;
+      const std::string function = SiteWithoutLine(attribution.site());
+      auto& site = sites.Of(function);
+      (is_before ? site.before : site.after) =
+          &by_function[is_before].at(function);
     }
   }
   for (const auto& site : sites.all()) {

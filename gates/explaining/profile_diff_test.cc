@@ -153,6 +153,26 @@ TEST(ProfileDiffTest, TellsOfFailuresAndOtherEnvironments) {
               ElementsAre(HasSubstr("was killed by signal 9")));
 }
 
+TEST(ProfileDiffTest, LinesOfOneFunctionAreOneSite) {
+  const auto with_lines = [](int first_bytes, int second_bytes) {
+    return "label: '//a:b' " +
+           Benchmark("BM_X", 100,
+                     "peak_attribution { site: 'f (a.cc:1)' live_bytes: " +
+                         std::to_string(first_bytes) +
+                         " } peak_attribution { site: 'f (a.cc:9)' "
+                         "live_bytes: " +
+                         std::to_string(second_bytes) + " }");
+  };
+  EXPECT_THAT(Diff({with_lines(7, 5)}, {with_lines(5, 7)}).deployments,
+              IsEmpty());
+  const ProfileDiff grown = Diff({with_lines(100, 5)}, {with_lines(300, 5)});
+  ASSERT_EQ(grown.deployments.size(), 1u);
+  const auto& sites = grown.deployments[0].children[0].children;
+  EXPECT_THAT(Names(sites), ElementsAre("f"));
+  EXPECT_EQ(sites[0].changes[0].before, 105);
+  EXPECT_EQ(sites[0].changes[0].after, 305);
+}
+
 TEST(ProfileDiffTest, ASiteWhoseLineMovedIsTheSame) {
   const auto with_sites = [](const std::string& site, int bytes) {
     return "label: '//a:b' " +

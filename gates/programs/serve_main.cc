@@ -332,6 +332,10 @@ absl::Status SetServer(const CommandFlags& flags,
       static_cast<int>(std::max<int64_t>(1, thread_count));
   options->http.port = static_cast<int>(port);
   options->http.host = flags.Value("host", options->http.host);
+  if (flags.Has("certificate") != flags.Has("key")) {
+    return absl::InvalidArgumentError(
+        "--certificate and --key go together: give two PEM files of one pair");
+  }
   options->http.certificate_path = PathOfCaller(flags.Value("certificate", ""));
   options->http.key_path = PathOfCaller(flags.Value("key", ""));
   options->http.most_bundle_bytes = options->api.most_bundle_bytes;

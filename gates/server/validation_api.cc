@@ -507,8 +507,10 @@ ApiResponse ValidationApi::ShowVerdict(const ApiRequest& request,
   ApiResponse response;
   response.body = (*format)->write(result->verdict(), report);
   const std::string name = (*format)->name;
-  if (name == "junit") response.content_type = "application/xml";
-  if (name == "text" || name == "markdown") {
+  const bool is_json = name == "json" || name == "sarif" || name == "gitlab";
+  if (name == "junit") {
+    response.content_type = "application/xml";
+  } else if (!is_json) {
     response.content_type = "text/plain; charset=utf-8";
   }
   return response;

@@ -224,8 +224,7 @@ absl::StatusOr<json> ParseEvent(const std::string& path, size_t line,
 absl::StatusOr<std::vector<fs::path>> FindOutputs(const fs::path& root) {
   std::vector<fs::path> folders;
   std::error_code error;
-  fs::recursive_directory_iterator each(
-      root, fs::directory_options::skip_permission_denied, error);
+  fs::recursive_directory_iterator each(root, error);
   for (; !error && each != fs::recursive_directory_iterator();
        each.increment(error)) {
     if (each->path().filename() != kOutputs) continue;

@@ -67,6 +67,7 @@ class RunMaker {
     SetAmount(1 << 20, site->mutable_at_end());
     SetAmount(1 << 28, site->mutable_allocated());
     site->set_temporary_count(Below(1000));
+    site->set_at_recent_peak_bytes(site->at_peak().bytes() / 2);
   }
 
   void AddMoment(MeasuredImage* image) {

@@ -332,6 +332,28 @@ void SetDefaultThresholds(MemprofOptions* options) {
   }
 }
 
+// Refuses options that --compare would ignore.
+absl::Status CheckComparison(const MemprofOptions& options) {
+  const std::pair<const char*, bool> ignored[] = {
+      {"--limit", options.limit_bytes.has_value()},
+      {"--container", options.tries_container},
+      {"--left", !options.left_from.empty()},
+      {"--record", !options.record_path.empty()},
+      {"--json", !options.json_path.empty()},
+      {"--proto", !options.proto_path.empty()},
+      {"--pprof", !options.pprof_path.empty()},
+      {"--speedscope", !options.speedscope_path.empty()},
+      {"--csv", !options.csv_path.empty()}};
+  for (const auto& [name, is_given] : ignored) {
+    if (!is_given) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(name,
+                     " is of one run, and --compare shows how two differ: "
+                     "give it with --from=FILE"));
+  }
+  return absl::OkStatus();
+}
+
 // Reads the words after the options: the program with its arguments, or the
 // second record of --compare.
 absl::Status SetWords(const std::vector<std::string>& words,
@@ -343,6 +365,8 @@ absl::Status SetWords(const std::vector<std::string>& words,
                            : "--quiet leaves out a program's report",
           ", and --compare runs nothing: leave one of the two out"));
     }
+    const absl::Status status = CheckComparison(*options);
+    if (!status.ok()) return status;
     if (words.empty()) {
       return absl::InvalidArgumentError(
           "--compare names one run; name the other after the options, for "

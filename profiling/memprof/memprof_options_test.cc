@@ -119,6 +119,10 @@ TEST(MemprofOptionsTest, RecordsAreReadInsteadOfRun) {
   ExpectRefused({"--compare=a.run"}, "--compare=before.run after.run");
   ExpectRefused({"--compare=a.run", "b", "--limit=1"},
                 "--limit=1 is one word too many");
+  for (const char* ignored :
+       {"--limit=64MiB", "--json=x", "--csv=x", "--record=x", "--left=fit"}) {
+    ExpectRefused({"--compare=a.run", ignored, "b"}, "give it with --from");
+  }
 }
 
 TEST(MemprofOptionsTest, NoOutputReplacesAnotherOrARecordThatIsRead) {

@@ -133,6 +133,8 @@ class Reducer {
       AddTo(site.at_peak(), sum.mutable_at_peak());
       AddTo(site.at_end(), sum.mutable_at_end());
       AddTo(site.allocated(), sum.mutable_allocated());
+      sum.set_at_recent_peak_bytes(SaturatedSum(sum.at_recent_peak_bytes(),
+                                                site.at_recent_peak_bytes()));
       sum.set_temporary_count(
           SaturatedSum(sum.temporary_count(), site.temporary_count()));
       sum.set_sample_count(

@@ -24,13 +24,17 @@ TEST(ReducedRunTest, SumsStayByThreadAndStage) {
     ASSERT_THAT(CheckMeasuredRun(reduced), IsOk());
     EXPECT_LE(reduced.calls_size(), run.calls_size() + 1);
     for (int i = 0; i < run.images_size(); ++i) {
+      int64_t recent_bytes = 0;
       std::map<std::pair<uint32_t, uint32_t>, int64_t> differences;
       for (const SiteAmounts& site : run.images(i).sites()) {
         differences[{site.thread(), site.stage()}] += site.at_peak().bytes();
+        recent_bytes += site.at_recent_peak_bytes();
       }
       for (const SiteAmounts& site : reduced.images(i).sites()) {
         differences[{site.thread(), site.stage()}] -= site.at_peak().bytes();
+        recent_bytes -= site.at_recent_peak_bytes();
       }
+      EXPECT_EQ(recent_bytes, 0) << seed;
       for (const auto& [key, bytes] : differences) EXPECT_EQ(bytes, 0) << seed;
       EXPECT_EQ(reduced.images(i).timeline_size(),
                 run.images(i).timeline_size());
