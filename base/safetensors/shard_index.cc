@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -28,6 +29,25 @@ bool IsPlainName(const std::string& name) {
          name.find('\0') == std::string::npos;
 }
 
+// Returns the JSON, and in `twice` the quoted name that the index or one of its
+// objects has twice, if there is one. Of two values JSON's parser keeps the
+// last without a word.
+nlohmann::json ParseIndex(const std::string& text, std::string* twice) {
+  using Event = nlohmann::json::parse_event_t;
+  // The names of the index and of the object in it that is read.
+  std::set<std::string> names[2];
+  const auto note = [&](int depth, Event event, const nlohmann::json& value) {
+    if (event == Event::object_start && depth < 2) names[depth].clear();
+    if (event != Event::key || depth > 2) return true;
+    const auto& name = value.get_ref<const std::string&>();
+    if (!names[depth - 1].insert(name).second) {
+      *twice = absl::StrCat("\"", name, "\"");
+    }
+    return true;
+  };
+  return nlohmann::json::parse(text, note, /*allow_exceptions=*/false);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Shard>> ReadShardIndex(absl::string_view path) {
@@ -35,9 +55,15 @@ absl::StatusOr<std::vector<Shard>> ReadShardIndex(absl::string_view path) {
   const absl::StatusOr<std::string> text =
       ReadWholeFile(name, kLargestIndexBytes);
   if (!text.ok()) return text.status();
-  const nlohmann::json index =
-      nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  std::string twice;
+  const nlohmann::json index = ParseIndex(*text, &twice);
   if (!index.is_object()) return Bad(name, "no JSON object");
+  if (!twice.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": ", twice,
+                     " occurs twice: the index is damaged or made to mislead, "
+                     "download it again"));
+  }
   const auto map = index.find("weight_map");
   if (map == index.end() || !map->is_object() || map->empty()) {
     return Bad(name, "weight_map names no tensor");

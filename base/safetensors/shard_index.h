@@ -11,9 +11,9 @@
 // Thread-safe; shards own their texts. Memory: a few times the index's text,
 // which has at most 64 MiB.
 //
-// InvalidArgument: the file is not such an index, not a regular file, or larger
-// than 64 MiB; the text names the file and the key. NotFound: no such file.
-// Other errors are those of FileError.
+// InvalidArgument: the file is not such an index, has a name twice, is not a
+// regular file, or is larger than 64 MiB; the text names the file and the key.
+// NotFound: no such file. Other errors are those of FileError.
 
 #ifndef FOOTPRINT_BASE_SAFETENSORS_SHARD_INDEX_H_
 #define FOOTPRINT_BASE_SAFETENSORS_SHARD_INDEX_H_

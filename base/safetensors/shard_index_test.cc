@@ -60,6 +60,25 @@ TEST(ReadShardIndexTest, RefusesWhatIsNoIndex) {
   }
 }
 
+TEST(ReadShardIndexTest, RefusesNamesThatOccurTwice) {
+  for (const char* text :
+       {R"({"weight_map": {"a": "1", "b": "1", "a": "2"}})",
+        R"({"weight_map": {"a": "1", "a": "1"}})",
+        R"({"weight_map": {"": "1", "": "2"}})",
+        R"({"weight_map": {"b": "1"}, "a": 1, "weight_map": {"a": "1"}})",
+        R"({"metadata": {"a": 1, "a": 2}, "weight_map": {"a": "1"}})"}) {
+    const auto shards = ReadText(text);
+    EXPECT_THAT(shards, StatusIs(absl::StatusCode::kInvalidArgument)) << text;
+    EXPECT_TRUE(absl::StrContains(shards.status().message(), "occurs twice"))
+        << shards.status();
+  }
+  // Each object has names of its own.
+  EXPECT_THAT(ReadText(R"({"a": {"a": {"a": 1}}, "b": [{"a": 1}, {"a": 1}],
+                           "weight_map": {"a": "1", "metadata": "1"},
+                           "metadata": {"a": 1, "weight_map": 1}})"),
+              IsOk());
+}
+
 TEST(ReadShardIndexTest, RefusesEveryShortenedIndexAndSurvivesAnyOther) {
   const std::string whole = kIndex;
   for (size_t length = 0; length < whole.size(); ++length) {

@@ -3,13 +3,32 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/program_flags.h"
 #include "footprint/base/files/standard_output.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
+#include "footprint/lowmem/weights/weight_file.h"
 
 namespace footprint::lowmem_internal {
+namespace {
+
+// Returns InvalidArgument for a file that is only a part of a model's folder.
+absl::Status CheckIsWhole(const std::string& path) {
+  const bool is_part =
+      absl::EndsWith(path, ".safetensors") || absl::EndsWith(path, ".json");
+  if (!is_part || !IsModelFile(path) || IsGgufFile(path)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      path,
+      ": is one file of a model, which has config.json beside it: name "
+      "its folder"));
+}
+
+}  // namespace
+
 std::vector<char*> ParseFlags(int argc, char** argv) {
   return ParseProgramFlags(argc, argv, static_cast<int>(ExitCode::kWrongUsage));
 }
@@ -60,7 +79,8 @@ int RunOnFolder(absl::string_view program, const std::vector<char*>& arguments,
   }
   const absl::Status flags = read_flags();
   if (!flags.ok()) return Fail(program, ExitCode::kWrongUsage, flags);
-  const absl::Status status = run(arguments[1]);
+  absl::Status status = CheckIsWhole(arguments[1]);
+  if (status.ok()) status = run(arguments[1]);
   return status.ok() ? Finish(program)
                      : Fail(program, ExitCode::kFailed, status);
 }

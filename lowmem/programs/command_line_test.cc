@@ -71,6 +71,27 @@ TEST(RunOnFolderTest, TellsTheCommandLinesFaultsFromTheRuns) {
   EXPECT_EQ(run({&program[0], &folder[0], &folder[0]}, good, good), 2);
 }
 
+TEST(RunOnFolderTest, RefusesOneFileOfAModelsFolder) {
+  for (const char* name : {"model.safetensors", "model.safetensors.index.json",
+                           "config.json", "model.gguf"}) {
+    std::string program = "program";
+    std::string path = testing::TempDir() + "/" + name;
+    std::ofstream(path) << "{}";
+    bool has_run = false;
+    testing::internal::CaptureStderr();
+    const int code = RunOnFolder(
+        "lowmem_run", {&program[0], &path[0]}, [] { return absl::OkStatus(); },
+        [&](const std::string&) {
+          has_run = true;
+          return absl::OkStatus();
+        });
+    const std::string error = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(has_run, path.back() == 'f');
+    EXPECT_EQ(code, has_run ? 0 : 1) << error;
+    EXPECT_EQ(error.find("name its folder") == std::string::npos, has_run);
+  }
+}
+
 TEST(CheckNotThereTest, AFileWithBytesStaysUnlessForced) {
   const std::string path = testing::TempDir() + "/output";
   EXPECT_THAT(CheckNotThere(path, false), IsOk());

@@ -72,6 +72,30 @@ grep -q 'runs both/model.safetensors, not both/model.gguf beside it' err || fail
 "$BIN/lowmem_run" both --ids="$ids" >out 2>err
 grep -q 'not both/model.gguf' err || fail "lowmem_run is silent: $(cat err)"
 
+# Weights in several files: the same answer by every backend, and nothing is packed.
+mkdir shards && cp model/config.json model/tokenizer.json shards/
+python3 "$BIN/split_checkpoint.py" model/model.safetensors shards || fail "no shards"
+for backend in resident pread direct mmap; do
+  lowmem_chat shards --prompt="the " --generate=12 --backend=$backend --budget=least >two 2>err ||
+    fail "shards: $(cat err)"
+  cmp -s two least || fail "shards: another answer: $backend"
+done
+[[ ! -e shards/model.safetensors ]] || fail "shards: packed without a word"
+cp small/model.gguf shards/
+lowmem_chat shards --prompt="the " --generate=12 >two 2>err || fail "shards: $(cat err)"
+cmp -s two least || fail "shards: the GGUF file beside them runs"
+grep -q 'runs shards/model.safetensors.index.json, not shards/model.gguf' err ||
+  fail "silent: $(cat err)"
+expect_error 1 'name its folder' "$BIN/lowmem_chat" shards/model.safetensors.index.json --prompt=a
+mv shards/model-1.safetensors kept
+expect_error 1 'model-1.safetensors: cannot be opened' "$BIN/lowmem_chat" shards --prompt=a
+head -c 5000 kept >shards/model-1.safetensors
+expect_error 1 'truncated, download it again' "$BIN/lowmem_chat" shards --prompt=a
+grep -q 'download it, too' err && fail "the file is there: $(cat err)"
+mv kept shards/model-1.safetensors
+sed -i 's/"weight_map": {/&"model.norm.weight": "model-0.safetensors", /' shards/model.safetensors.index.json
+expect_error 1 '"model.norm.weight" occurs twice' "$BIN/lowmem_chat" shards --prompt=a
+
 # Keys and values rounded: the same answer in every budget.
 for type in f16 q8_0; do
   chat --prompt="the " --generate=12 --cache_type=$type --budget=least >one 2>err ||

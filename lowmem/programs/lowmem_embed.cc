@@ -45,6 +45,7 @@
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/progress_bar.h"
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
+#include "footprint/lowmem/models/sentence_pooling.h"
 #include "footprint/lowmem/models/text_embedder.h"
 #include "footprint/lowmem/programs/command_line.h"
 #include "footprint/lowmem/programs/program_pages.h"
@@ -409,11 +410,15 @@ void PrintStatistics(const TextEmbedder& embedder, const Extent& extent,
 absl::Status Run(const std::string& directory) {
   const absl::Status free = CheckOutput(directory);
   if (!free.ok()) return free;
-  lowmem_internal::NoteUnreadWeights("lowmem_embed", directory);
+  // The weights may be in a folder that modules.json names.
+  const auto pooling =
+      ReadSentencePooling(directory, absl::GetFlag(FLAGS_prompt_name));
+  if (!pooling.ok()) return pooling.status();
+  lowmem_internal::NoteUnreadWeights("lowmem_embed", pooling->model_folder);
   RunMemory memory = RunMemory::Read();
   const auto backend = lowmem_internal::FindBackend(
       *lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)),
-      ComputeWeightBytes(directory), memory);
+      ComputeWeightBytes(pooling->model_folder), memory);
   if (!backend.ok()) return backend.status();
   TextEmbedderOptions options;
   options.gives_scores = !absl::GetFlag(FLAGS_scores).empty();

@@ -106,6 +106,15 @@ for a, b in zip(expected, vectors):
     assert len(a) == len(b) and all(abs(x - y) < 1e-6 for x, y in zip(a, b))
 PYTHON
 done
+# The weights may be in a folder of their own.
+mkdir whole_model whole_model/0_Transformer
+cp shards/model* shards/config.json shards/tokenizer.json shards/sentence_bert_config.json whole_model/0_Transformer
+cp -r shards/*_* shards/modules.json whole_model
+sed -i '0,/"path": ""/s//"path": "0_Transformer"/' whole_model/modules.json
+touch whole_model/0_Transformer/model.gguf
+"$EMBED" whole_model --file=texts --nostatistics >whole 2>err || fail "0_Transformer: $(cat err)"
+cmp -s out whole || fail "0_Transformer: other vectors"
+grep -q 'not whole_model/0_Transformer/model.gguf' err || fail "0_Transformer is silent: $(cat err)"
 rm shards/model-1.safetensors
 expect_error 1 'model-1.safetensors: cannot be opened' "$EMBED" shards --text=a
 echo '{}' >shards/model.safetensors.index.json

@@ -190,9 +190,8 @@ class ShardedStore final : public WeightStore {
     return absl::Status(
         status.code(),
         absl::StrCat(index_.file_name(),
-                     ": names a file that "
-                     "cannot be used: ",
-                     status.message(), "; if it is missing, download it"));
+                     ": names a file that cannot be used: ", status.message(),
+                     absl::IsNotFound(status) ? "; download it, too" : ""));
   }
 
   // Returns the position of the file that holds the byte.

@@ -310,6 +310,7 @@ TEST(ShardedStoreTest, RefusesAnIndexThatTheFilesContradict) {
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
   ExpectRefusal(R"("y": "c")", absl::StatusCode::kNotFound,
                 "names a file that cannot be used");
+  ExpectRefusal(R"("y": "c")", absl::StatusCode::kNotFound, "download it, too");
   ExpectRefusal(R"("y": "a")", kInvalid, "no tensor \"y\"");
   ExpectRefusal(R"("y": "b", "x": "a", "z": "b")", kInvalid,
                 "promises a tensor that is not there");
