@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -231,6 +232,33 @@ TEST_P(BidirectionalFamiliesTest, GivesStatesAlone) {
   EXPECT_THAT((*run)->EncodeStates(std::vector<int32_t>(21, 1)),
               StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT((*run)->EncodeStates(std::vector<int32_t>(20, 1)), IsOk());
+}
+
+// Nothing is computed after the last norm that would find such a number.
+TEST_P(BidirectionalFamiliesTest, ReturnsNoNumberThatIsNotFinite) {
+  const std::string folder =
+      WriteModel(SmallShape(GetParam()), DType::kF32, "not_finite");
+  const std::string file = folder + "/model.safetensors";
+  const auto open = [&] {
+    return Decoder::Open(folder, WeightBackend::kPread, DecoderUse::kStates);
+  };
+  const int64_t at =
+      (*open())->weights().norm.gain.tensor().offset_bytes + 7 * 4;
+  std::string bytes = ReadTestFile(file);
+  const float bad = NAN;
+  memcpy(&bytes[at], &bad, sizeof(bad));
+  ASSERT_THAT(ReplaceFile(file, bytes, ToDisk::kNoFsync), IsOk());
+  const auto decoder = open();
+  ASSERT_THAT(decoder, IsOk());
+  for (const int workers : {1, 2}) {
+    const auto run = (*decoder)->Start(*(*decoder)->Plan(40, workers, kPlenty));
+    ASSERT_THAT(run, IsOk());
+    for (const size_t tokens : {size_t{1}, size_t{40}}) {
+      EXPECT_THAT((*run)->EncodeStates(std::vector<int32_t>(tokens, 3)),
+                  StatusIs(absl::StatusCode::kDataLoss,
+                           HasSubstr("the last norm gives")));
+    }
+  }
 }
 
 TEST_P(BidirectionalFamiliesTest, NamesATensorThatIsMissing) {

@@ -236,6 +236,10 @@ void ReadModernBertLayers(ConfigReader& reader, DecoderConfig* config) {
       reader.IsNull("local_rope_theta")
           ? theta
           : reader.NumberOr("local_rope_theta", 10000.0);
+  // Some code scales with it in all layers, and some ignores it.
+  if (reader.Has("rope_scaling")) {
+    reader.Refuse("rope_scaling", "set", "configs without it");
+  }
   if (!reader.status().ok()) return;
   ReadLayerTypes(reader, config->layers, &config->sliding);
   ReadRotaryOfLayers(reader, theta, sliding_theta, config);
@@ -274,7 +278,8 @@ void RefuseNomicVariants(ConfigReader& reader) {
     reader.Refuse("rotary_emb_fraction", "below 1", "1");
   }
   for (const char* key : {"num_experts", "moe_every_n_layers"}) {
-    if (reader.CountOr(key, 0) > 0) {
+    // Zero or less means none.
+    if (reader.NumberOr(key, 0) > 0) {
       reader.Refuse(key, "above 0", "models without experts");
     }
   }
@@ -321,8 +326,8 @@ DecoderConfig ReadNomicBert(ConfigReader& reader) {
   RefuseNomicVariants(reader);
   // Beyond these positions the base would grow with the text.
   if (reader.Has("rotary_scaling_factor")) {
-    config.positions =
-        std::min(config.positions, reader.Extent("max_trained_positions"));
+    config.positions = std::min(config.positions,
+                                reader.ExtentOr("max_trained_positions", 2048));
   }
   const double theta = reader.NumberOr("rotary_emb_base", 1000.0);
   if (reader.status().ok()) reader.CheckHeads(config.hidden, config.heads);

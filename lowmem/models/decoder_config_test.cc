@@ -329,6 +329,13 @@ TEST(ParseDecoderConfigTest, ReadsModernBertsLayers) {
   EXPECT_TRUE(now->sliding_rotary == config->sliding_rotary);
 }
 
+TEST(ParseDecoderConfigTest, RefusesAModernBertWithScaledRotations) {
+  EXPECT_THAT(With(kModernBert, R"("rope_scaling": null)"), IsOk());
+  EXPECT_THAT(
+      With(kModernBert, R"("rope_scaling": {"type": "linear", "factor": 2})"),
+      StatusIs(absl::StatusCode::kUnimplemented));
+}
+
 // The config of the public nomic-embed-text-v1.5.
 constexpr char kNomicBert[] = R"({
   "activation_function": "swiglu", "architectures": ["NomicBertModel"],
@@ -367,6 +374,16 @@ TEST(ParseDecoderConfigTest, ReadsNomicBertsOwnKeysAndThoseOfTransformers) {
       "c");
   ASSERT_THAT(scaled, IsOk());
   EXPECT_EQ(scaled->positions, 2048);
+  // These values mean no experts, and the trained positions are known.
+  const auto later = ParseDecoderConfig(
+      absl::StrReplaceAll(
+          kNomicBert,
+          {{"\"rotary_scaling_factor\": null",
+            R"("rotary_scaling_factor": 2, "num_experts": 0)"},
+           {"\"max_trained_positions\": 2048", "\"moe_every_n_layers\": -1"}}),
+      "c");
+  ASSERT_THAT(later, IsOk());
+  EXPECT_TRUE(*later == *scaled);
   const auto now = ParseDecoderConfig(R"({
       "architectures": ["NomicBertModel"], "head_dim": 64, "hidden_act": "silu",
       "hidden_size": 768, "intermediate_size": 3072, "layer_norm_eps": 1e-12,

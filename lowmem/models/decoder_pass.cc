@@ -564,9 +564,7 @@ void DecoderPass::RunOutput(int worker) {
   });
   team_.RunPhase([&] {
     if (!part_.next.empty()) return SumOutput(worker);
-    if (!part_.wants_state) return MultiplyOutput(worker);
-    CopyStates(worker);
-    return absl::OkStatus();
+    return part_.wants_state ? CopyStates(worker) : MultiplyOutput(worker);
   });
   team_.RunPhase([&] {
     if (worker == 0 && !part_.next.empty()) FinishScores();
@@ -634,7 +632,7 @@ void DecoderPass::FinishScores() {
 }
 
 // After the last layer, nothing else uses this memory.
-void DecoderPass::CopyStates(int worker) {
+absl::Status DecoderPass::CopyStates(int worker) {
   const int64_t first = config_.is_bidirectional ? 0 : tokens() - 1;
   const IndexRange own = ComputeShare(tokens() - first, 1, worker, workers());
   for (int64_t i = own.begin; i < own.end; ++i) {
@@ -645,7 +643,11 @@ void DecoderPass::CopyStates(int worker) {
     for (int64_t feature = 0; feature < config_.hidden; ++feature) {
       to[feature] = from[feature * kPanelTokens];
     }
+    if (!AreFinite(to, config_.hidden)) {
+      return NotFinite(*store_, "the last norm");
+    }
   }
+  return absl::OkStatus();
 }
 
 // Multiplies the last token alone.

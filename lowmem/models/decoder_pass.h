@@ -184,7 +184,8 @@ class DecoderPass : public LayerPass {
     return reinterpret_cast<ExponentialSum*>(worker_scratch_[worker].scores);
   }
   // Copies the last token's state, or the worker's share of all tokens'.
-  void CopyStates(int worker);
+  // Returns DataLoss if a number is not finite.
+  absl::Status CopyStates(int worker);
 
   int64_t QueryStride() const {
     return config_.query_features() * kPanelTokens;

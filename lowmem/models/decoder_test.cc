@@ -627,6 +627,21 @@ TEST(DecoderTest, NamesTheLayerWhoseKeysOrValuesAreNotFinite) {
   }
 }
 
+TEST(DecoderTest, ReturnsNoStateThatIsNotFinite) {
+  TestDecoder damaged = RandomDecoder(SmallConfig(), DType::kF32, 30);
+  damaged.tensors["ln_f.bias"].values[5] = NAN;
+  const auto decoder =
+      Decoder::Open(WriteDecoder(damaged, DType::kF32, "not_finite_state"),
+                    WeightBackend::kPread, DecoderUse::kStates);
+  ASSERT_THAT(decoder, IsOk());
+  const auto run = (*decoder)->Start(*(*decoder)->Plan(20, 2, kPlenty));
+  ASSERT_THAT(run, IsOk());
+  EXPECT_THAT(
+      (*run)->AppendForState({3, 1, 4}),
+      StatusIs(absl::StatusCode::kDataLoss, HasSubstr("the last norm gives")));
+  EXPECT_EQ((*run)->tokens(), 0);
+}
+
 // The output's matrix is a separate copy of the words, which stays finite.
 TEST(DecoderTest, GoesOnAfterATokenWhoseStatesAreNotFinite) {
   TestDecoder decoder = RandomDecoder(SmallConfig(), DType::kF32, 31);

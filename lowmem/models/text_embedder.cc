@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/checkpoints/config_reader.h"
 #include "footprint/lowmem/checkpoints/model_family.h"
+#include "footprint/lowmem/kernels/token_kernels.h"
 #include "footprint/lowmem/models/decoder_config.h"
 #include "footprint/lowmem/models/decoder_weights.h"
 #include "footprint/lowmem/models/encoder_head.h"
@@ -278,6 +279,12 @@ absl::StatusOr<absl::Span<const float>> TextEmbedder::Embed(
   vector_ = *vector;
   if (pooling_.normalises && !gives_scores_) {
     NormaliseVector(absl::MakeSpan(vector_));
+  }
+  if (!AreFinite(vector_.data(), static_cast<int64_t>(vector_.size()))) {
+    return absl::DataLossError(
+        "the text's numbers after the model are NaN or infinite: the weights "
+        "of its Dense modules or its head hold such numbers, or ones too large "
+        "for float32. Download or export the folder again");
   }
   return absl::MakeConstSpan(vector_);
 }

@@ -30,7 +30,8 @@
 // Errors are those of Encoder, Decoder, Tokenizer and ReadSentencePooling. The
 // error is InvalidArgument also if the parts of the folder do not fit each
 // other, or if a text has no tokens; it is Unimplemented also for decoders that
-// are refused, and for scores from a decoder.
+// are refused, and for scores from a decoder. It is DataLoss also if the layers
+// after the model lead to NaN or infinity, which is never returned.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_TEXT_EMBEDDER_H_
 #define FOOTPRINT_LOWMEM_MODELS_TEXT_EMBEDDER_H_

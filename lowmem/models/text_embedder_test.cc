@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -163,16 +164,50 @@ TEST(TextEmbedderTest, EmbedsNothingBeforeItStarts) {
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
-TEST(TextEmbedderTest, WantsTheLastTokenOfADecoder) {
-  const std::string folder = TestPath("decoder_without_modules");
+// Copies files of a model of testdata into a new folder, and returns its path.
+std::string CopyModel(const std::string& model, const std::string& to,
+                      const std::vector<std::string>& files) {
+  const std::string folder = TestPath(to);
   mkdir(folder.c_str(), 0777);
-  for (const char* name : {"config.json", "tokenizer.json"}) {
-    const std::string text = ReadTestFile(
-        absl::StrCat("lowmem/models/testdata/golden_decoder_embedder/", name));
-    ASSERT_THAT(
-        ReplaceFile(absl::StrCat(folder, "/", name), text, ToDisk::kNoFsync),
+  for (const std::string& file : files) {
+    const size_t end = file.rfind('/');
+    if (end != std::string::npos) {
+      mkdir(absl::StrCat(folder, "/", file.substr(0, end)).c_str(), 0777);
+    }
+    const std::string text =
+        ReadTestFile(absl::StrCat("lowmem/models/testdata/", model, "/", file));
+    EXPECT_THAT(
+        ReplaceFile(absl::StrCat(folder, "/", file), text, ToDisk::kNoFsync),
         IsOk());
   }
+  return folder;
+}
+
+TEST(TextEmbedderTest, ReturnsNoVectorThatIsNotFinite) {
+  const std::string folder = CopyModel(
+      "golden_dense_embedder", "damaged_dense",
+      {"config.json", "model.safetensors", "tokenizer.json", "modules.json",
+       "sentence_bert_config.json", "1_Pooling/config.json",
+       "2_Dense/config.json", "2_Dense/model.safetensors",
+       "3_Dense/config.json", "3_Dense/model.safetensors"});
+  const std::string file = folder + "/3_Dense/model.safetensors";
+  std::string bytes = ReadTestFile(file);
+  // The file ends with a weight.
+  const float bad = NAN;
+  memcpy(&bytes[bytes.size() - sizeof(bad)], &bad, sizeof(bad));
+  ASSERT_THAT(ReplaceFile(file, bytes, ToDisk::kNoFsync), IsOk());
+  const auto embedder = TextEmbedder::Open(folder, WeightBackend::kPread);
+  ASSERT_THAT(embedder, IsOk());
+  ASSERT_THAT((*embedder)->Start(24, 2, 1 << 20), IsOk());
+  EXPECT_THAT((*embedder)->Embed(*(*embedder)->Encode("a")),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       testing::HasSubstr("Dense modules")));
+}
+
+TEST(TextEmbedderTest, WantsTheLastTokenOfADecoder) {
+  const std::string folder =
+      CopyModel("golden_decoder_embedder", "decoder_without_modules",
+                {"config.json", "tokenizer.json"});
   const auto embedder = TextEmbedder::Open(folder, WeightBackend::kPread);
   EXPECT_THAT(embedder, StatusIs(absl::StatusCode::kUnimplemented));
   EXPECT_THAT(embedder.status().message(),
