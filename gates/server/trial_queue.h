@@ -8,9 +8,9 @@
 //   queue.Stop();                           // waits for running trials
 //
 // Every trial gets a verdict. It is INCONCLUSIVE, with the reason, if `run`
-// returns an error, if the server ended during as many attempts as the options
-// allow, or if the result could not be read again once it was written. A full
-// disk says nothing about a bundle: a trial that finds no room
+// returns an error, if the server was killed during as many attempts as the
+// options allow, or if the result could not be read again once it was written.
+// A full disk says nothing about a bundle: a trial that finds no room
 // (ResourceExhausted or Aborted) runs again later, and a verdict that cannot be
 // stored is stored later. If the queue stops before that, or a trial returns
 // Cancelled, the trial keeps waiting in the store.

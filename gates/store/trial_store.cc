@@ -426,7 +426,8 @@ absl::StatusOr<absl::optional<StoredTrial>> TrialStore::Claim() {
       },
       Durability::kKeepOnCrash);
   if (!status.ok()) {
-    Release(sequence);
+    MutexLock lock(&mutex_);
+    unfinished_.Release(sequence);
     return status;
   }
   if (claimed.has_value()) claimed->state = TrialState::kRunning;
@@ -487,6 +488,24 @@ absl::Status TrialStore::DropOldTrials(SqliteDatabase* database) const {
 }
 
 void TrialStore::Release(int64_t sequence) {
+  {
+    MutexLock lock(&mutex_);
+    if (!unfinished_.IsRunning(sequence)) return;
+  }
+  const absl::Status uncounted = database_.Apply(
+      [&](SqliteDatabase* database) -> absl::Status {
+        const absl::Status sealed = CheckSeal(database, sequence);
+        if (!sealed.ok()) return sealed;
+        absl::StatusOr<SqliteStatement> update = database->Prepare(
+            "UPDATE trial SET attempt_count = attempt_count - 1 "
+            "WHERE sequence = ? AND attempt_count > 0");
+        if (!update.ok()) return update.status();
+        const absl::Status updated = update->BindInt(1, sequence).Run();
+        return updated.ok() ? SealTrial(database, sequence) : updated;
+      },
+      Durability::kKeepOnCrash);
+  // On a full disk the attempt stays counted.
+  uncounted.IgnoreError();
   MutexLock lock(&mutex_);
   unfinished_.Release(sequence);
 }

@@ -96,7 +96,7 @@ struct StoredTrial {
   std::string submitter;
   TrialState state = TrialState::kWaiting;
   int64_t submitted_unix_seconds = 0;
-  // The number of times that it was claimed.
+  // The number of times that it was claimed and not released.
   int attempt_count = 0;
   // The position of a decided trial among the verdicts, from 1.
   int64_t decided_order = 0;
@@ -175,8 +175,8 @@ class TrialStore {
   // Stores the verdict, which is durable once this has returned OK. Returns
   // FailedPrecondition if the trial has one already, or there is no such trial.
   absl::Status Decide(int64_t sequence, const TrialOutcome& outcome);
-  // Makes the trial wait again, as the last of its submitters. Does nothing if
-  // it does not run.
+  // Makes the trial wait again, as the last of its submitters, as if it had not
+  // been claimed. Does nothing if it does not run.
   void Release(int64_t sequence);
 
   // Returns the trial of a key, or NotFound; DataLoss if it is damaged.

@@ -172,8 +172,12 @@ TEST(TrialStoreTest, WhatWaitsOrRanWaitsAgainInItsOrder) {
   const auto c = store->Claim();
   EXPECT_EQ((*c)->key, MakeTrial("c").key);
   EXPECT_FALSE((*store->Claim()).has_value());
+  // A server that stops in good order releases it, and is no attempt.
   store->Release((*b)->sequence);
-  EXPECT_EQ((*store->Claim())->key, MakeTrial("b").key);
+  store->Release((*b)->sequence);
+  const auto released = store->Claim();
+  EXPECT_EQ((*released)->key, MakeTrial("b").key);
+  EXPECT_EQ((*released)->attempt_count, 2);
 }
 
 TEST(TrialStoreTest, ASecondServerIsRefused) {
