@@ -1,9 +1,13 @@
 #include "footprint/gates/engine/engine_flags.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -12,9 +16,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "footprint/base/files/file_error.h"
-#include "footprint/base/files/sha256.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/gates/engine/engine_command.h"
 #include "footprint/gates/server/hmac_sha256.h"
@@ -24,6 +29,8 @@ namespace {
 
 constexpr int64_t kMostWaitSeconds = 7 * 86400;
 constexpr int kMostAttempts = 100;
+constexpr size_t kNameDigits = 16;
+constexpr char kDigits[] = "0123456789abcdef";
 
 bool Has(const GivenFlags& flags, const std::string& name) {
   return flags.count(name) > 0;
@@ -59,6 +66,46 @@ absl::Status CheckEngineFlags(const GivenFlags& flags) {
   return absl::OkStatus();
 }
 
+// Returns the name of this store among those that share an engine's folder.
+// It is made at random: another machine may have a store of the same path, and
+// whoever else can write to that folder must not know the name before.
+absl::StatusOr<std::string> FindStoreName(const std::string& store_folder) {
+  const std::string path = absl::StrCat(store_folder, "/engine_name");
+  const absl::StatusOr<std::string> kept = ReadWholeFile(path);
+  if (!kept.ok() && !absl::IsNotFound(kept.status())) return kept.status();
+  if (kept.ok()) {
+    const absl::string_view name = absl::StripTrailingAsciiWhitespace(*kept);
+    if (name.size() == kNameDigits &&
+        name.find_first_not_of(kDigits) == absl::string_view::npos) {
+      return std::string(name);
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": is not ", kNameDigits,
+                     " hexadecimal digits; remove the file"));
+  }
+  std::random_device random;
+  const std::string name = absl::StrFormat("%08x%08x", random(), random());
+  const absl::Status status = ReplaceFile(path, name + "\n", ToDisk::kFlush);
+  if (!status.ok()) return status;
+  return name;
+}
+
+// Fails if the folder is a link or another user's, since a server removes what
+// an earlier one left there.
+absl::Status CheckOwnFolder(const std::string& folder) {
+  struct stat facts;
+  if (lstat(folder.c_str(), &facts) != 0) {
+    return FileError(errno, folder, "cannot be read");
+  }
+  if (S_ISDIR(facts.st_mode) && facts.st_uid == geteuid()) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat(folder,
+                   ": is not a folder of this user; remove it, and "
+                   "name an --engine_folder to which nobody else can write"));
+}
+
 // Makes a folder for this store below the engine's, since another server may
 // have the same one, and returns its path.
 absl::StatusOr<std::string> MakeEngineFolder(const std::string& given,
@@ -68,10 +115,13 @@ absl::StatusOr<std::string> MakeEngineFolder(const std::string& given,
   if (given.empty() || error) {
     return absl::InvalidArgumentError("--engine_folder= names no folder");
   }
-  const std::string folder =
-      absl::StrCat(parent, "/trials-", Sha256Hex(store_folder).substr(0, 16));
+  const absl::StatusOr<std::string> name = FindStoreName(store_folder);
+  if (!name.ok()) return name.status();
+  const std::string folder = absl::StrCat(parent, "/trials-", *name);
   std::filesystem::create_directories(folder, error);
   if (!error) {
+    const absl::Status status = CheckOwnFolder(folder);
+    if (!status.ok()) return status;
     // The bundles are for this user alone.
     std::filesystem::permissions(folder, std::filesystem::perms::owner_all,
                                  error);
@@ -146,7 +196,6 @@ absl::StatusOr<absl::optional<EngineOptions>> ReadEngineFlags(
       given.empty() ? given : PathBelow(caller_folder, given), store_folder);
   if (!folder.ok()) return folder.status();
   options.folder = *std::move(folder);
-  options.prefix = absl::StrCat(getpid());
   return absl::optional<EngineOptions>(std::move(options));
 }
 

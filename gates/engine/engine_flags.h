@@ -30,11 +30,12 @@ const std::vector<std::string>& EngineFlags();
 
 // Returns the engine's options, or nullopt without --engine. The environment is
 // that of --engine_host, else of `host`. Makes the folder below --engine_folder
-// that this store's server alone uses. Relative paths are below
-// `caller_folder`; other flags than --lowmem are ignored. Returns
-// InvalidArgument, with the next step, for a flag that is wrong, missing or
-// without effect, FailedPrecondition if `host` lacks mechanisms and there is no
-// --engine_host, and FileError's.
+// that this store's server alone uses, whose name is in the store, which must
+// exist. Relative paths are below `caller_folder`; other flags than --lowmem
+// are ignored. Returns InvalidArgument, with the next step, for a flag that is
+// wrong, missing or without effect, FailedPrecondition if `host` lacks
+// mechanisms and there is no --engine_host or if the folder is a link or
+// another user's, and FileError's.
 absl::StatusOr<absl::optional<EngineOptions>> ReadEngineFlags(
     const GivenFlags& flags, const std::string& caller_folder,
     const std::string& store_folder, const HostDescription& host);

@@ -19,16 +19,21 @@ using testing::StartsWith;
 
 class EngineFlagsTest : public testing::Test {
  protected:
-  EngineFlagsTest() { host_.kernel = "Linux 1"; }
+  EngineFlagsTest() {
+    host_.kernel = "Linux 1";
+    std::filesystem::create_directories(TestPath("store"));
+    std::filesystem::create_directories(TestPath("other_store"));
+  }
 
   absl::StatusOr<absl::optional<EngineOptions>> Read(
-      const std::vector<std::string>& arguments) const {
+      const std::vector<std::string>& arguments,
+      const std::string& store = "store") const {
     GivenFlags given;
     for (const std::string& each : arguments) {
       const size_t end = each.find('=');
       given[each.substr(2, end - 2)] = each.substr(end + 1);
     }
-    return ReadEngineFlags(given, TestPath(""), TestPath("store"), host_);
+    return ReadEngineFlags(given, TestPath(""), TestPath(store), host_);
   }
 
   void ExpectMistake(const std::vector<std::string>& arguments,
@@ -68,6 +73,30 @@ TEST_F(EngineFlagsTest, EachStoreHasItsOwnFolder) {
   EXPECT_EQ(std::filesystem::status((*engine)->folder).permissions(),
             std::filesystem::perms::owner_all);
   ExpectMistake({engine_, key_, "--engine_folder="}, "names no folder");
+  // The same after the next start, and not that of another store.
+  const auto again = Read({engine_, key_, "--engine_folder=shared"});
+  ASSERT_THAT(again, IsOk());
+  EXPECT_EQ((*again)->folder, (*engine)->folder);
+  const auto other =
+      Read({engine_, key_, "--engine_folder=shared"}, "other_store");
+  ASSERT_THAT(other, IsOk());
+  EXPECT_NE((*other)->folder, (*engine)->folder);
+  WriteTestFile("other_store/engine_name", "../../../../tmp\n");
+  EXPECT_THAT(Read({engine_, key_}, "other_store"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("engine_name: is not 16")));
+}
+
+// A server removes what is in its folder.
+TEST_F(EngineFlagsTest, RefusesAFolderThatIsALink) {
+  const auto engine = Read({engine_, key_, "--engine_folder=linked"});
+  ASSERT_THAT(engine, IsOk());
+  std::filesystem::remove((*engine)->folder);
+  std::filesystem::create_directory_symlink(TestPath("store"),
+                                            (*engine)->folder);
+  EXPECT_THAT(Read({engine_, key_, "--engine_folder=linked"}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("is not a folder of this user")));
 }
 
 TEST_F(EngineFlagsTest, RefusesWhatIsWrongOrHasNoEffect) {

@@ -3,9 +3,10 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/sealed_proto_file.h"
 #include "footprint/base/files/sha256.h"
-#include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/server/hmac_sha256.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 
 namespace footprint {
 namespace {
@@ -22,10 +23,19 @@ std::string SignedText(absl::string_view reply) {
   return absl::StrCat("footprint trial reply\n", reply);
 }
 
-absl::StatusOr<std::string> HashFile(const std::string& path) {
-  const absl::StatusOr<std::string> bytes = ReadWholeFile(path);
-  if (!bytes.ok()) return bytes.status();
-  return Sha256Hex(*bytes);
+// The hash of what was read and is followed, and not of the file, which
+// somebody may replace before it is read again.
+std::string HashOrder(TrialOrder order) {
+  order.clear_schema_version();
+  order.clear_complete();
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    order.SerializeToCodedStream(&coded);
+  }
+  return Sha256Hex(bytes);
 }
 
 }  // namespace
@@ -34,7 +44,7 @@ absl::StatusOr<std::string> WriteTrialOrder(const TrialOrder& order,
                                             const std::string& path) {
   const absl::Status status = WriteSealedProto(kOrderFormat, order, path);
   if (!status.ok()) return status;
-  return HashFile(path);
+  return HashOrder(order);
 }
 
 absl::StatusOr<OrderedTrial> ReadTrialOrder(const std::string& path) {
@@ -42,9 +52,7 @@ absl::StatusOr<OrderedTrial> ReadTrialOrder(const std::string& path) {
   const absl::Status status =
       ReadSealedProto(kOrderFormat, path, &ordered.order);
   if (!status.ok()) return status;
-  absl::StatusOr<std::string> sha256 = HashFile(path);
-  if (!sha256.ok()) return sha256.status();
-  ordered.sha256 = *std::move(sha256);
+  ordered.sha256 = HashOrder(ordered.order);
   return ordered;
 }
 
@@ -83,6 +91,12 @@ absl::StatusOr<TrialReply> ReadTrialReply(const std::string& path,
                      ordered.order.attempt(),
                      "'; see that the engine runs each trial with "
                      "its own {order} and {result}"));
+  }
+  if (!reply.has_result() && reply.error_code() == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path,
+                     ": has neither a verdict nor an error; install the same "
+                     "release here and on the other machine"));
   }
   if (reply.bundle_sha256() != ordered.order.bundle_sha256()) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -12,10 +12,10 @@
 //   absl::StatusOr<TrialReply> reply =
 //       ReadTrialReply("work/result", key, {order, *sha256});
 //
-// A reply is signed by a key that both sides have. It names its order, the
-// bytes of the order and those of the bundle, so a server takes no reply that
-// is cut short, doubled, forged, or to another order. The order is not signed:
-// whoever changes it gets a reply that the server refuses.
+// A reply is signed by a key that both sides have. It names its order, the hash
+// of the order's fields and that of the bundle's bytes, so a server takes no
+// reply that is cut short, doubled, forged, or to another order. The order is
+// not signed: whoever changes it gets a reply that the server refuses.
 //
 // Thread-safe, since it keeps no state. Memory: some times a file's bytes.
 // Time: linear. Each file appears as a whole (sealed_proto_file.h).
@@ -34,12 +34,11 @@ namespace footprint {
 
 struct OrderedTrial {
   TrialOrder order;
-  // SHA-256 of the order's file.
+  // SHA-256 of the order's fields, without those that seal its file.
   std::string sha256;
 };
 
-// Writes an order. Returns the SHA-256 of the file, or the errors of
-// WriteSealedProto and ReadWholeFile.
+// Writes an order. Returns its SHA-256, or the errors of WriteSealedProto.
 absl::StatusOr<std::string> WriteTrialOrder(const TrialOrder& order,
                                             const std::string& path);
 
@@ -51,9 +50,9 @@ absl::Status WriteTrialReply(const TrialReply& reply, absl::string_view key,
                              const std::string& path);
 
 // Reads the reply to `ordered`. Returns PermissionDenied if the signature is
-// wrong, InvalidArgument if the reply is to another order or the trial was that
-// of another bundle, and the errors of ReadSealedProto, such as NotFound if
-// there is no reply.
+// wrong, InvalidArgument if the reply is to another order, has neither a
+// verdict nor an error, or the trial was that of another bundle, and the errors
+// of ReadSealedProto, such as NotFound if there is no reply.
 absl::StatusOr<TrialReply> ReadTrialReply(const std::string& path,
                                           absl::string_view key,
                                           const OrderedTrial& ordered);

@@ -1,6 +1,7 @@
 #include "footprint/gates/engine/trial_files.h"
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "absl/status/status.h"
@@ -65,7 +66,20 @@ TEST_F(TrialFilesTest, TheOtherMachineReadsTheOrderAndItsHash) {
   EXPECT_EQ(read->order.attempt(), "one");
   EXPECT_EQ(read->order.request().budget_bytes(), 7);
   EXPECT_EQ(read->sha256, written.sha256);
-  EXPECT_EQ(read->sha256, Sha256Hex(ReadTestFile(TestPath("one"))));
+}
+
+// Also an order of a newer release, whose field this one does not know.
+TEST_F(TrialFilesTest, EachFieldOfAnOrderChangesItsHash) {
+  const OrderedTrial written = Order("one");
+  std::set<std::string> hashes = {written.sha256};
+  TrialOrder changed = written.order;
+  changed.mutable_request()->add_threshold_texts("text");
+  hashes.insert(*WriteTrialOrder(changed, TestPath("one")));
+  changed = written.order;
+  changed.GetReflection()->MutableUnknownFields(&changed)->AddVarint(99, 1);
+  hashes.insert(*WriteTrialOrder(changed, TestPath("one")));
+  EXPECT_EQ(hashes.size(), 3u);
+  EXPECT_EQ(hashes.count(ReadTrialOrder(TestPath("one"))->sha256), 1u);
 }
 
 TEST_F(TrialFilesTest, TheServerReadsTheReplyToItsOrder) {
@@ -104,6 +118,19 @@ TEST_F(TrialFilesTest, TheReplyToAChangedOrderIsRefused) {
   EXPECT_THAT(Read(changed), IsOk());
   EXPECT_THAT(Read(ordered), StatusIs(absl::StatusCode::kInvalidArgument,
                                       HasSubstr("of another trial")));
+}
+
+// The decision of no verdict reads as ACCEPT.
+TEST_F(TrialFilesTest, AReplyWithoutAVerdictIsRefused) {
+  const OrderedTrial ordered = Order("one");
+  TrialReply reply = MakeReply(ordered);
+  reply.clear_result();
+  Write(reply);
+  EXPECT_THAT(Read(ordered), StatusIs(absl::StatusCode::kInvalidArgument,
+                                      HasSubstr("neither a verdict")));
+  reply.set_error_code(9);
+  Write(reply);
+  EXPECT_THAT(Read(ordered), IsOk());
 }
 
 TEST_F(TrialFilesTest, TheTrialOfAnotherBundleIsRefused) {

@@ -10,6 +10,7 @@
 #include "footprint/gates/sandbox/host.h"
 #include "footprint/gates/trials/run_trial.h"
 #include "footprint/gates/trials/trial_verdict.h"
+#include "footprint/gates/trials/work_folder.h"
 
 namespace footprint {
 namespace {
@@ -29,9 +30,13 @@ absl::StatusOr<TrialResult> Run(const TrialOrder& order,
                      " of the rules, and the `try` here by version ",
                      kJudgeVersion, "; install the same release on both"));
   }
+  WorkFolder work;
+  const absl::Status status = work.Create(local.work_folder);
+  if (!status.ok()) return status;
   TrialRequest request = order.request();
-  request.set_bundle_path(local.bundle_path);
-  request.set_work_folder(local.work_folder);
+  // The file that was hashed, even if its name has another one by now.
+  request.set_bundle_path(absl::StrCat("/proc/self/fd/", bundle->file.get()));
+  request.set_work_folder(work.path());
   request.set_lowmem_program(local.lowmem_program);
   return RunTrial(request);
 }

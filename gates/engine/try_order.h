@@ -11,8 +11,8 @@
 // bundle that is not the ordered one is not tried, nor is an order of a server
 // whose judge is of another version.
 //
-// Thread-safe. Memory, time and what is left behind: those of RunTrial
-// (run_trial.h).
+// Thread-safe. Memory and time: those of RunTrial (run_trial.h). What is left
+// behind: that of WorkFolder (work_folder.h).
 
 #ifndef FOOTPRINT_GATES_ENGINE_TRY_ORDER_H_
 #define FOOTPRINT_GATES_ENGINE_TRY_ORDER_H_
@@ -28,7 +28,8 @@ namespace footprint {
 // What an order does not say, since it differs from machine to machine.
 struct LocalTrial {
   std::string bundle_path;
-  // A folder for the trial's files, on a disk of this machine.
+  // A folder in which one is made for the trial's files, on a disk of this
+  // machine.
   std::string work_folder;
   // The program that runs checkpoints; empty: they are refused.
   std::string lowmem_program;

@@ -1,7 +1,9 @@
 #include "footprint/gates/engine/try_order.h"
 
+#include <atomic>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -90,6 +92,39 @@ TEST_F(TryOrderTest, AnotherBundleIsNotTried) {
   EXPECT_FALSE(reply.has_result());
   local_.bundle_path = TestPath("none");
   EXPECT_THAT(TryOrder(ordered_, local_).error_message(), HasSubstr("none"));
+}
+
+// Somebody who can write to the folder, but does not have the key.
+TEST_F(TryOrderTest, ABundleThatIsExchangedAfterItsHashIsNotTried) {
+  SKIP_WITHOUT_SANDBOX();
+  WriteTestFile("folder/bundle.textproto",
+                "schema_version: 1 kind: NATIVE_PROGRAM entry: \"run.sh\" "
+                "label: \"//test:exchanged\"");
+  const std::string other = TestPath("other.bundle");
+  ASSERT_THAT(MakeBundle(TestPath("folder"), other), IsOk());
+  const std::string ordered = TestPath("ordered.bundle");
+  std::filesystem::rename(local_.bundle_path, ordered);
+  local_.bundle_path = TestPath("link.bundle");
+  const std::string next = TestPath("next.bundle");
+  std::filesystem::remove(local_.bundle_path);
+  std::filesystem::create_symlink(ordered, local_.bundle_path);
+  std::atomic<bool> is_over = false;
+  std::thread exchanges([&] {
+    for (int i = 0; !is_over; ++i) {
+      std::filesystem::create_symlink(i % 2 == 0 ? other : ordered, next);
+      std::filesystem::rename(next, local_.bundle_path);
+    }
+  });
+  int tried_count = 0;
+  for (int i = 0; i < 1000 && tried_count < 20; ++i) {
+    const TrialReply reply = TryOrder(ordered_, local_);
+    if (!reply.has_result()) continue;
+    ++tried_count;
+    EXPECT_EQ(reply.result().deployment(), "//test:run");
+  }
+  is_over = true;
+  exchanges.join();
+  EXPECT_EQ(tried_count, 20);
 }
 
 TEST_F(TryOrderTest, AnotherJudgeIsNotAsked) {

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <random>
 #include <set>
 #include <string>
 #include <system_error>
@@ -22,6 +23,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -236,8 +238,17 @@ absl::StatusOr<std::string> ReadContext(const Trials& trials,
   return context.FinishHex();
 }
 
-// Returns the prefix of the names of this process's work folders.
-std::string OwnWorkPrefix() { return absl::StrCat(getpid(), "-"); }
+// Returns the prefix of the names of this process's work folders. Its number
+// alone may be that of a killed server, as each first process of a container is
+// number 1.
+std::string OwnWorkPrefix() {
+  static const auto* const prefix = [] {
+    std::random_device random;
+    return new std::string(
+        absl::StrFormat("%d-%08x%08x-", getpid(), random(), random()));
+  }();
+  return *prefix;
+}
 
 // Removes the work folders of a killed server. The store is locked, so no other
 // server is running.
@@ -277,6 +288,7 @@ absl::StatusOr<RunTrialFunction> RunByEngineOf(EngineOptions engine,
     return MakeRequest(all, to_run);
   };
   engine.report = PrintLine;
+  engine.prefix = absl::StrCat(OwnWorkPrefix(), "engine");
   return RunByEngine(std::move(engine));
 }
 

@@ -31,6 +31,7 @@
 #include "footprint/gates/server/hmac_sha256.h"
 #include "footprint/gates/trials/run_trial.h"
 #include "footprint/gates/trials/trial.pb.h"
+#include "footprint/gates/trials/work_folder.h"
 
 namespace footprint {
 namespace {
@@ -93,6 +94,17 @@ void PrintDecision(const TrialResult& result) {
   std::fprintf(stderr, "%s: %s, %s; the profiler explains it now\n", kProgram,
                std::string(Decision_Name(result.verdict().decision())).c_str(),
                EscapeForTerminal(result.reason()).c_str());
+}
+
+// Runs the trial in a folder that is removed.
+absl::StatusOr<TrialResult> RunHere(TrialRequest request) {
+  WorkFolder work;
+  const absl::Status status = work.Create(TemporaryFolderParent());
+  if (!status.ok()) return status;
+  request.set_work_folder(work.path());
+  TrialSurroundings surroundings;
+  if (!request.is_unexplained()) surroundings.on_decided = PrintDecision;
+  return RunTrial(request, surroundings);
 }
 
 // Returns what else the page of a verdict needs: the profile, and the
@@ -196,7 +208,6 @@ int Main(const std::vector<std::string>& arguments) {
   // Fills the request from the flags.
   TrialRequest request;
   request.set_bundle_path(PathOfCaller(flags->words()[0]));
-  request.set_work_folder(TemporaryFolderParent());
   request.set_is_unexplained(flags->Has("unexplained"));
   const absl::StatusOr<std::string> lowmem =
       ProgramPath("--lowmem", flags->Value("lowmem", ""));
@@ -221,9 +232,7 @@ int Main(const std::vector<std::string>& arguments) {
     request.add_threshold_paths(PathOfCaller(each));
   }
   // Runs the trial and writes its verdict.
-  TrialSurroundings surroundings;
-  if (!request.is_unexplained()) surroundings.on_decided = PrintDecision;
-  const absl::StatusOr<TrialResult> result = RunTrial(request, surroundings);
+  const absl::StatusOr<TrialResult> result = RunHere(request);
   if (!result.ok()) return Complain(kProgram, result.status().message());
   const absl::Status written = WriteVerdict(
       MakeInput(request, *result), result->verdict(), *flags, *files, true);
