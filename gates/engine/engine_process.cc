@@ -25,6 +25,12 @@ constexpr absl::Duration kGrace = absl::Seconds(5);
 // How often to look whether the command has ended, if its output does not show
 // it.
 constexpr int kLookMilliseconds = 20;
+constexpr int kSoonLooks = 50;
+// The most that is read before the next look: as much as a pipe holds.
+constexpr int kMostPieces = 16;
+// Where the guard has the reading end of the command's output, so that what the
+// command prints at its end does not end it by SIGPIPE.
+constexpr int kGuardsOutput = STDERR_FILENO + 1;
 // Ends the group $1 after the standard input has ended, which is when the
 // process that holds its other end has ended.
 constexpr char kGuardScript[] =
@@ -77,9 +83,10 @@ class SpawnSettings {
                                      0);
   }
 
-  // Starts the program of an absolute path, without any other file.
-  absl::StatusOr<pid_t> Start(const std::vector<std::string>& words) {
-    posix_spawn_file_actions_addclosefrom_np(&files_, STDERR_FILENO + 1);
+  // Starts the program of an absolute path, without files from `first_closed`.
+  absl::StatusOr<pid_t> Start(const std::vector<std::string>& words,
+                              int first_closed = STDERR_FILENO + 1) {
+    posix_spawn_file_actions_addclosefrom_np(&files_, first_closed);
     pid_t process = 0;
     const int error =
         posix_spawn(&process, words.front().c_str(), &files_, &attributes_,
@@ -129,16 +136,18 @@ class EngineGroup {
   bool Await(absl::Time deadline, const std::function<bool()>& is_stopped) {
     while (!HasEnded()) {
       if (absl::Now() >= deadline || (is_stopped && is_stopped())) return false;
-      pollfd output = {output_.reader.get(), POLLIN, 0};
-      poll(&output, is_open_ ? 1 : 0, is_open_ ? kLookMilliseconds : 2);
-      if (is_open_) is_open_ = ReadOutput();
+      Look();
     }
     return true;
   }
 
+  // A shell without `exec` ends at once, and the program that it started has
+  // the rest of the time: it holds the output open.
   void Terminate() {
+    const absl::Time deadline = absl::Now() + kGrace;
     kill(-process_, SIGTERM);
-    Await(absl::Now() + kGrace, {});
+    Await(deadline, {});
+    while (is_open_ && absl::Now() < deadline) Look();
   }
 
   // Kills what is left of the group. Returns the command's status.
@@ -164,8 +173,10 @@ class EngineGroup {
     settings.Redirect(life_.reader.get(), STDIN_FILENO);
     settings.OpenNull(STDOUT_FILENO);
     settings.OpenNull(STDERR_FILENO);
+    settings.Redirect(output_.reader.get(), kGuardsOutput);
     const absl::StatusOr<pid_t> guard = settings.Start(
-        {"/bin/sh", "-c", kGuardScript, "guard", absl::StrCat(process_)});
+        {"/bin/sh", "-c", kGuardScript, "guard", absl::StrCat(process_)},
+        kGuardsOutput + 1);
     if (guard.ok()) guard_ = *guard;
     return guard.status();
   }
@@ -177,10 +188,20 @@ class EngineGroup {
            info.si_pid == process_;
   }
 
-  // Reads what there is. Returns false at the end of the output.
+  // Waits for output, but not long, and reads it.
+  void Look() {
+    pollfd output = {output_.reader.get(), POLLIN, 0};
+    // A command that has closed its output mostly ends at once.
+    const bool is_soon = !is_open_ && closed_look_count_++ < kSoonLooks;
+    poll(&output, is_open_ ? 1 : 0, is_soon ? 2 : kLookMilliseconds);
+    if (is_open_) is_open_ = ReadOutput();
+  }
+
+  // Reads what there is, but not for ever. Returns false at the end of the
+  // output.
   bool ReadOutput() {
     char piece[4096];
-    while (true) {
+    for (int i = 0; i < kMostPieces; ++i) {
       const ssize_t size = read(output_.reader.get(), piece, sizeof(piece));
       if (size < 0 && errno == EINTR) continue;
       if (size < 0) return errno == EAGAIN;
@@ -190,6 +211,7 @@ class EngineGroup {
         output_tail_.erase(0, output_tail_.size() - kTailBytes);
       }
     }
+    return true;
   }
 
   pid_t process_ = 0;
@@ -198,6 +220,7 @@ class EngineGroup {
   // Only this process has the writing end.
   Pipe life_;
   bool is_open_ = true;
+  int closed_look_count_ = 0;
   std::string output_tail_;
 };
 

@@ -8,8 +8,9 @@
 // The command has this process's environment and folder, /dev/null as standard
 // input, no other open file, the default of every signal, and a process group
 // of its own. SIGTERM ends the group if `is_stopped` returns true or the time
-// is over, and SIGKILL five seconds later. When the command has ended, what is
-// left of its group is killed. If this process is killed itself, a small shell
+// is over, and SIGKILL five seconds later, or sooner if the command has ended
+// and its output is closed. When the command ends by itself, what is left of
+// its group is killed. If this process is killed itself, a small shell
 // that waits for that ends the group in the same way. A process that has moved
 // to another group or session is not found.
 //

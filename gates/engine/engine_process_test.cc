@@ -135,6 +135,54 @@ TEST(EngineProcessTest, WhatHangsIsEndedWithAllItsGroup) {
   EXPECT_TRUE(Ends(AwaitNumber(path)));
 }
 
+// As srun does, which tells its controller that the job has ended.
+std::string CleansUp(const std::string& path, const std::string& cleaned) {
+  return absl::StrCat("(trap 'sleep 1; echo ended; echo 1 > ", cleaned,
+                      "; exit' TERM; echo 1 > ", path,
+                      "; while true; do sleep 0.1; done)");
+}
+
+// The shell itself ends at the signal, but what it runs has work to do.
+TEST(EngineProcessTest, AChildOfAScriptHasTimeToEnd) {
+  const std::string cleaned = FreshPath("cleaned");
+  const absl::StatusOr<EngineEnd> end = RunScript(
+      absl::StrCat(CleansUp(FreshPath("ready"), cleaned), "; echo on"),
+      absl::Seconds(1));
+  ASSERT_THAT(end, IsOk());
+  EXPECT_TRUE(end->is_timed_out);
+  EXPECT_EQ(ReadTestFile(cleaned), "1\n");
+}
+
+// What it prints finds no reader, which must not end it before its work.
+TEST(EngineProcessTest, AChildOfAScriptHasTimeToEndAfterAKilledServer) {
+  const std::string ready = FreshPath("ready_of_killed");
+  const std::string cleaned = FreshPath("cleaned_of_killed");
+  const pid_t server = fork();
+  ASSERT_GE(server, 0);
+  if (server == 0) {
+    const absl::StatusOr<EngineEnd> end =
+        RunScript(absl::StrCat(CleansUp(ready, cleaned), "; echo on"));
+    _exit(end.ok() ? 0 : 1);
+  }
+  AwaitNumber(ready);
+  // The guard starts after the command.
+  sleep(1);
+  kill(server, SIGKILL);
+  waitpid(server, nullptr, 0);
+  EXPECT_EQ(AwaitNumber(cleaned), 1);
+}
+
+TEST(EngineProcessTest, WhatPrintsWithoutEndIsEndedToo) {
+  const std::string path = FreshPath("printing");
+  const absl::StatusOr<EngineEnd> end = RunScript(
+      absl::StrCat("setsid sh -c 'echo $$ > ", path, "; exec cat /dev/zero' & ",
+                   "while [ ! -s ", path, " ]; do sleep 0.01; done"));
+  EXPECT_THAT(end, IsOk());
+  kill(AwaitNumber(path), SIGKILL);
+  EXPECT_THAT(RunScript("cat /dev/zero & exec cat /dev/zero", absl::Seconds(1)),
+              IsOk());
+}
+
 TEST(EngineProcessTest, WhatIgnoresSigtermIsKilled) {
   const absl::StatusOr<EngineEnd> end =
       RunScript("trap '' TERM; while true; do sleep 1; done", absl::Seconds(1));

@@ -30,6 +30,7 @@ namespace footprint {
 namespace {
 
 constexpr absl::Duration kMostPause = absl::Minutes(10);
+constexpr absl::Duration kMostFolderPause = absl::Minutes(1);
 constexpr absl::Duration kLookTime = absl::Milliseconds(50);
 constexpr size_t kMostWordsBytes = 300;
 
@@ -156,11 +157,31 @@ class EngineTrial {
     return absl::OkStatus();
   }
 
+  // Makes the folder of an attempt. If the disk that all machines see is gone,
+  // waits until it is there again, which says nothing about the bundle.
+  absl::Status MakeFolder(TemporaryFolder* folder) const {
+    absl::Duration pause = options_.first_pause;
+    while (true) {
+      const absl::Status status =
+          folder->Create(options_.folder, options_.prefix);
+      if (status.ok() || absl::IsResourceExhausted(status)) return status;
+      const std::string text =
+          absl::StrCat("waiting for the engine's folder: ", status.message());
+      to_run_.report_stage(text);
+      if (options_.report) {
+        options_.report(
+            absl::StrCat("engine: trial ", to_run_.trial, ": ", text));
+      }
+      if (!Pause(pause)) return absl::CancelledError("the server stops");
+      pause = std::min(10 * pause, kMostFolderPause);
+    }
+  }
+
   // Hands the trial over once. Returns its reply, or nullopt and sets `failure`
   // if the engine failed; an error if this server did, or stops.
   absl::StatusOr<absl::optional<TrialReply>> Try(std::string* failure) {
     TemporaryFolder folder;
-    absl::Status status = folder.Create(options_.folder, options_.prefix);
+    absl::Status status = MakeFolder(&folder);
     if (status.ok()) {
       status = HandOver(to_run_.bundle_path, folder.Path("bundle"));
     }

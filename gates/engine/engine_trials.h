@@ -14,8 +14,9 @@
 // started, it leaves no result or one that is refused, it does not end in time.
 // After a failure the trial is handed over again, at most `most_attempts` times
 // in all, after pauses that grow tenfold, up to ten minutes. A result that
-// comes later finds its folder gone. So a trial ends in exactly one of these
-// ways:
+// comes later finds its folder gone. If no folder can be made in
+// `options.folder`, the trial waits until one can. So a trial ends in exactly
+// one of these ways:
 //
 //   the result's verdict    a host with this environment tried the bundle
 //   ENVIRONMENT_MISMATCH    a host with another one tried it

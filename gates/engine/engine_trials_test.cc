@@ -313,11 +313,26 @@ TEST_F(EngineTrialsTest, AStopOfTheServerEndsTheCommand) {
               StatusIs(absl::StatusCode::kCancelled));
 }
 
-TEST_F(EngineTrialsTest, AFolderThatIsGoneIsNoFailureOfTheEngine) {
+// The disk that all machines see may come back.
+TEST_F(EngineTrialsTest, AFolderThatIsGoneIsAwaited) {
   EngineOptions options = Engine("try");
+  options.folder = folder_ + "/gone";
+  options.report = [this](absl::string_view line) {
+    reports_.Add(line);
+    if (reports_.Get().size() == 4) {
+      std::filesystem::create_directory(folder_ + "/gone");
+    }
+  };
+  EXPECT_THAT(Run(options, "accept it"), IsOk());
+  EXPECT_THAT(reports_.Get(), SizeIs(4));
+  EXPECT_THAT(reports_.Get()[0],
+              AllOf(HasSubstr("waiting for the engine's folder: "),
+                    HasSubstr("/gone/")));
+  // A stop of the server ends the wait.
   options.folder = folder_ + "/none";
+  options.report = [this](absl::string_view) { is_stopped_ = true; };
   EXPECT_THAT(Run(options, "accept it"),
-              StatusIs(absl::StatusCode::kNotFound, HasSubstr("/none/")));
+              StatusIs(absl::StatusCode::kCancelled));
 }
 
 // The engine fails in each way at random. A hash of the seed, the trial and the

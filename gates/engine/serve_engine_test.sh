@@ -146,6 +146,19 @@ for signal in TERM KILL; do
   [[ -z $(ls -A "$HOME"/.local/share/footprint/trials-*) ]] || fail "a trial left its folder"
 done
 
+# What a killed `try` left on a host ends with the next one.
+bundle sleeps 67108864
+printf '#!/bin/sh\nsleep 1000\n' >sleeps/run.sh
+mkdir tmp
+TMPDIR=$PWD/tmp "$try" sleeps --unexplained 2>>log &
+tries=$!
+await compgen -G 'tmp/footprint-try-*/trial-*/bundle/run.sh' >/dev/null
+kill -s KILL $tries
+wait $tries || true
+[[ -n $(ls -A tmp) ]] || fail "a killed try left nothing"
+TMPDIR=$PWD/tmp expect 0 "$try" fits --unexplained
+[[ -z $(ls -A tmp) ]] || fail "a try left $(find tmp)"
+
 # A host of another kind gives no verdict on memory.
 sed 's/^Linux.*/Linux 0.1/' host >other_host
 bundle elsewhere 67108864

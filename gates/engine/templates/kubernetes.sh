@@ -4,7 +4,7 @@
 #   serve --engine='/opt/footprint/kubernetes.sh {trial} {limit} {seconds} {bundle} {order} {result}' ...
 #
 # The job is that of kubernetes_job.yaml beside this script. Paths must not contain
-# any of | & \. A signal, and any failure, also removes the job.
+# any of | & \ ". A signal, and any failure, also removes the job.
 set -eu
 [ $# -eq 6 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 job=footprint-$1
