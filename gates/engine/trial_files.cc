@@ -83,8 +83,15 @@ absl::StatusOr<TrialReply> ReadTrialReply(const std::string& path,
                      ": the result cannot be parsed; install the same "
                      "release here and on the other machine"));
   }
-  if (reply.attempt() != ordered.order.attempt() ||
+  if (reply.attempt() == ordered.order.attempt() &&
       reply.order_sha256() != ordered.sha256) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path,
+                     ": the order was changed on its way; see that the engine "
+                     "hands over {order} unchanged, and install the same "
+                     "release here and on the other machine"));
+  }
+  if (reply.attempt() != ordered.order.attempt()) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": the result is of another trial, '",
                      EscapeForProto(reply.attempt()), "' in place of '",

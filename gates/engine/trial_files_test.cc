@@ -117,7 +117,7 @@ TEST_F(TrialFilesTest, TheReplyToAChangedOrderIsRefused) {
   Write(MakeReply(changed));
   EXPECT_THAT(Read(changed), IsOk());
   EXPECT_THAT(Read(ordered), StatusIs(absl::StatusCode::kInvalidArgument,
-                                      HasSubstr("of another trial")));
+                                      HasSubstr("the order was changed")));
 }
 
 // The decision of no verdict reads as ACCEPT.
