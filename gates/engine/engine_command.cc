@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
@@ -149,10 +150,7 @@ std::vector<std::string> FindPlaceholders(
 }
 
 bool IsIn(const std::vector<std::string>& names, absl::string_view name) {
-  for (const std::string& each : names) {
-    if (each == name) return true;
-  }
-  return false;
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 absl::Status CheckPlaceholders(const std::vector<std::string>& words) {

@@ -55,7 +55,7 @@ absl::Status CheckEngineFlags(const GivenFlags& flags) {
   if (!Has(flags, "engine")) return absl::OkStatus();
   if (!Has(flags, "engine_key")) {
     return absl::InvalidArgumentError(
-        "--engine wants --engine_key: the file of the key that signs results, "
+        "--engine needs --engine_key: the file of the key that signs results, "
         "which `try --key` has on the engine's hosts");
   }
   if (Has(flags, "lowmem")) {
@@ -173,15 +173,16 @@ absl::StatusOr<absl::optional<EngineOptions>> ReadEngineFlags(
   int64_t wait_seconds = 0;
   if (!absl::SimpleAtoi(Value(flags, "engine_wait", "600"), &wait_seconds) ||
       wait_seconds < 0 || wait_seconds > kMostWaitSeconds) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--engine_wait wants seconds from 0 to ", kMostWaitSeconds));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--engine_wait must be a number of seconds from 0 to ",
+                     kMostWaitSeconds));
   }
   options.most_wait = absl::Seconds(wait_seconds);
   if (!absl::SimpleAtoi(Value(flags, "engine_attempts", "3"),
                         &options.most_attempts) ||
       options.most_attempts < 1 || options.most_attempts > kMostAttempts) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--engine_attempts wants a number from 1 to ", kMostAttempts));
+        "--engine_attempts must be a number from 1 to ", kMostAttempts));
   }
   absl::StatusOr<std::string> environment =
       ReadEnvironment(flags, caller_folder, host);

@@ -101,17 +101,17 @@ TEST_F(EngineFlagsTest, RefusesAFolderThatIsALink) {
 
 TEST_F(EngineFlagsTest, RefusesWhatIsWrongOrHasNoEffect) {
   ExpectMistake({key_}, "--engine_key has no effect without --engine");
-  ExpectMistake({engine_}, "wants --engine_key");
+  ExpectMistake({engine_}, "needs --engine_key");
   ExpectMistake({engine_, key_, "--lowmem=run"}, "--lowmem has no effect");
   ExpectMistake({"--engine=true {bundel}", key_}, "did you mean \"bundle\"?");
   ExpectMistake({"--engine=true > log", key_}, "no shell reads");
   for (const char* wait : {"-1", "soon", "99999999", ""}) {
     ExpectMistake({engine_, key_, std::string("--engine_wait=") + wait},
-                  "--engine_wait wants seconds");
+                  "--engine_wait must be a number of seconds");
   }
   for (const char* attempts : {"0", "101", "x"}) {
     ExpectMistake({engine_, key_, std::string("--engine_attempts=") + attempts},
-                  "--engine_attempts wants a number");
+                  "--engine_attempts must be a number");
   }
   ExpectMistake({engine_, "--engine_key=" + WriteTestFile("short_key", "key")},
                 "at least 16 bytes");

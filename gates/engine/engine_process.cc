@@ -9,12 +9,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
+#include "footprint/base/files/pipe.h"
 #include "footprint/base/text/exec_strings.h"
 
 namespace footprint {
@@ -28,28 +30,13 @@ constexpr int kLookMilliseconds = 20;
 constexpr int kSoonLooks = 50;
 // The most that is read before the next look: as much as a pipe holds.
 constexpr int kMostPieces = 16;
-// Where the guard has the reading end of the command's output, so that what the
-// command prints at its end does not end it by SIGPIPE.
+// The descriptor at which the guard keeps the reading end of the command's
+// output open, so that no SIGPIPE ends a command that prints at its end.
 constexpr int kGuardsOutput = STDERR_FILENO + 1;
 // Ends the group $1 after the standard input has ended, which is when the
 // process that holds its other end has ended.
 constexpr char kGuardScript[] =
     "read -r end; kill -s TERM -- \"-$1\"; sleep 5; kill -s KILL -- \"-$1\"";
-
-struct Pipe {
-  FileDescriptor reader;
-  FileDescriptor writer;
-
-  absl::Status Open() {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-      return FileError(errno, "pipe", "cannot be made");
-    }
-    reader = FileDescriptor(ends[0]);
-    writer = FileDescriptor(ends[1]);
-    return absl::OkStatus();
-  }
-};
 
 // How a process is started: its files, its group and its signals.
 class SpawnSettings {
@@ -116,18 +103,21 @@ class EngineGroup {
   }
 
   absl::Status Start(const std::vector<std::string>& words) {
-    absl::Status status = output_.Open();
-    if (status.ok()) status = life_.Open();
-    if (!status.ok()) return status;
+    absl::StatusOr<Pipe> output = MakePipe();
+    if (!output.ok()) return output.status();
+    absl::StatusOr<Pipe> life = MakePipe();
+    if (!life.ok()) return life.status();
+    output_ = *std::move(output);
+    life_ = *std::move(life);
     SpawnSettings settings;
     settings.OpenNull(STDIN_FILENO);
-    settings.Redirect(output_.writer.get(), STDOUT_FILENO);
-    settings.Redirect(output_.writer.get(), STDERR_FILENO);
+    settings.Redirect(output_.write_end.get(), STDOUT_FILENO);
+    settings.Redirect(output_.write_end.get(), STDERR_FILENO);
     const absl::StatusOr<pid_t> process = settings.Start(words);
     if (!process.ok()) return process.status();
     process_ = *process;
-    output_.writer = FileDescriptor();
-    fcntl(output_.reader.get(), F_SETFL, O_NONBLOCK);
+    output_.write_end = FileDescriptor();
+    fcntl(output_.read_end.get(), F_SETFL, O_NONBLOCK);
     return StartGuard();
   }
 
@@ -170,10 +160,10 @@ class EngineGroup {
  private:
   absl::Status StartGuard() {
     SpawnSettings settings;
-    settings.Redirect(life_.reader.get(), STDIN_FILENO);
+    settings.Redirect(life_.read_end.get(), STDIN_FILENO);
     settings.OpenNull(STDOUT_FILENO);
     settings.OpenNull(STDERR_FILENO);
-    settings.Redirect(output_.reader.get(), kGuardsOutput);
+    settings.Redirect(output_.read_end.get(), kGuardsOutput);
     const absl::StatusOr<pid_t> guard = settings.Start(
         {"/bin/sh", "-c", kGuardScript, "guard", absl::StrCat(process_)},
         kGuardsOutput + 1);
@@ -190,7 +180,7 @@ class EngineGroup {
 
   // Waits for output, but not long, and reads it.
   void Look() {
-    pollfd output = {output_.reader.get(), POLLIN, 0};
+    pollfd output = {output_.read_end.get(), POLLIN, 0};
     // A command that has closed its output mostly ends at once.
     const bool is_soon = !is_open_ && closed_look_count_++ < kSoonLooks;
     poll(&output, is_open_ ? 1 : 0, is_soon ? 2 : kLookMilliseconds);
@@ -202,7 +192,7 @@ class EngineGroup {
   bool ReadOutput() {
     char piece[4096];
     for (int i = 0; i < kMostPieces; ++i) {
-      const ssize_t size = read(output_.reader.get(), piece, sizeof(piece));
+      const ssize_t size = read(output_.read_end.get(), piece, sizeof(piece));
       if (size < 0 && errno == EINTR) continue;
       if (size < 0) return errno == EAGAIN;
       if (size == 0) return false;

@@ -105,7 +105,7 @@ TEST(EngineProcessTest, OnlyTheEndOfALongOutputIsKept) {
 }
 
 TEST(EngineProcessTest, TheCommandHasNoFileOfThisProcess) {
-  // Without O_CLOEXEC, as another library may open it.
+  // Another library may open a file without O_CLOEXEC, as here.
   const int file = open("/dev/null", O_RDONLY);
   ASSERT_GE(file, 0);
   const absl::StatusOr<EngineEnd> end = RunScript(
@@ -153,7 +153,8 @@ TEST(EngineProcessTest, AChildOfAScriptHasTimeToEnd) {
   EXPECT_EQ(ReadTestFile(cleaned), "1\n");
 }
 
-// What it prints finds no reader, which must not end it before its work.
+// Nobody reads what the child prints then, and that must not end it before its
+// work is done.
 TEST(EngineProcessTest, AChildOfAScriptHasTimeToEndAfterAKilledServer) {
   const std::string ready = FreshPath("ready_of_killed");
   const std::string cleaned = FreshPath("cleaned_of_killed");

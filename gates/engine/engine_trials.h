@@ -50,7 +50,7 @@ struct EngineOptions {
   std::string key;
   // The folder in which each attempt has one, on a disk that all machines see.
   std::string folder;
-  // What the names of these folders begin with.
+  // The names of these folders begin with it.
   std::string prefix = "trial";
   // The environment (HostText) for which this server's verdicts are.
   std::string environment;

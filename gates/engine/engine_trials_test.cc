@@ -305,7 +305,7 @@ TEST_F(EngineTrialsTest, AStopOfTheServerEndsTheCommand) {
   EXPECT_THAT(Run(options, "accept it"),
               StatusIs(absl::StatusCode::kCancelled));
   std::filesystem::remove(folder_ + "/state/stop");
-  // Also between two attempts.
+  // The server may also stop between two attempts.
   options = Engine("exit 1");
   options.first_pause = absl::Minutes(5);
   options.report = [this](absl::string_view) { is_stopped_ = true; };

@@ -35,7 +35,7 @@ run="$try --bundle={bundle} --order={order} --result={result} --key=$PWD/key"
 
 # Mistakes are found when the server starts.
 expect 2 "$serve" --engine="$run"
-says err "--engine wants --engine_key"
+says err "--engine needs --engine_key"
 expect 2 "$serve" --engine="$run {limits}" --engine_key=key
 says err 'did you mean "limit"?'
 expect 2 "$serve" --engine="$run > log" --engine_key=key

@@ -15,7 +15,7 @@ import unittest
 import yaml
 
 _TEMPLATES = pathlib.Path(__file__).parent / "templates"
-# Those of engine_command.cc.
+# The placeholders that engine_command.cc knows.
 _PLACEHOLDERS = {"bundle", "limit", "order", "result", "seconds", "trial"}
 _VALUES = {"bundle": "/shared/1/bundle", "limit": "256", "order": "/shared/1/order",
            "result": "/shared/1/result", "seconds": "615", "trial": "0123456789abcdef-00112233"}

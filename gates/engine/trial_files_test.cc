@@ -68,7 +68,7 @@ TEST_F(TrialFilesTest, TheOtherMachineReadsTheOrderAndItsHash) {
   EXPECT_EQ(read->sha256, written.sha256);
 }
 
-// Also an order of a newer release, whose field this one does not know.
+// A field that only a newer release knows changes the hash, too.
 TEST_F(TrialFilesTest, EachFieldOfAnOrderChangesItsHash) {
   const OrderedTrial written = Order("one");
   std::set<std::string> hashes = {written.sha256};

@@ -25,7 +25,8 @@
 
 namespace footprint {
 
-// What an order does not say, since it differs from machine to machine.
+// The part of a trial that differs from machine to machine, so that no order
+// says it.
 struct LocalTrial {
   std::string bundle_path;
   // A folder in which one is made for the trial's files, on a disk of this

@@ -246,11 +246,9 @@ DiffNode DiffBenchmark(const Pairs<BenchmarkMemory>::Pair& pair) {
     const BenchmarkMemory* const side = is_before ? pair.before : pair.after;
     if (side == nullptr) continue;
     by_function[is_before] = SitesByFunction(*side);
-    for (const Attribution& attribution : side->peak_attribution()) {
-      const std::string function = SiteWithoutLine(attribution.site());
+    for (const auto& [function, attribution] : by_function[is_before]) {
       auto& site = sites.Of(function);
-      (is_before ? site.before : site.after) =
-          &by_function[is_before].at(function);
+      (is_before ? site.before : site.after) = &attribution;
     }
   }
   for (const auto& site : sites.all()) {

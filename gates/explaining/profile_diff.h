@@ -57,7 +57,7 @@ struct DiffNode {
 };
 
 struct ProfileDiff {
-  // Those that differ, the largest growth of any benchmark first.
+  // The deployments that differ; the largest growth of a benchmark comes first.
   std::vector<DiffNode> deployments;
   int same_count = 0;  // deployments that do not
 };

@@ -151,7 +151,7 @@ absl::StatusOr<int64_t> ReadNumber(const CommandFlags& flags,
   if (!absl::SimpleAtoi(flags.Value(name, ""), &number) || number < 0 ||
       number > most) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--", name, " wants a number from 0 to ", most));
+        absl::StrCat("--", name, " must be a number from 0 to ", most));
   }
   return number;
 }
@@ -499,10 +499,11 @@ absl::StatusOr<int64_t> ReadExpiry(const CommandFlags& flags) {
       absl::SimpleAtoi(text.substr(0, text.size() - 1), &days)) {
     duration = absl::Hours(24 * days);
   } else if (!absl::ParseDuration(text, &duration)) {
-    return absl::InvalidArgumentError("--expires wants a time as 90d or 12h");
+    return absl::InvalidArgumentError(
+        "--expires must be a time such as 90d or 12h");
   }
   if (duration <= absl::ZeroDuration()) {
-    return absl::InvalidArgumentError("--expires wants a time above zero");
+    return absl::InvalidArgumentError("--expires must be a time above zero");
   }
   return static_cast<int64_t>(std::time(nullptr)) +
          absl::ToInt64Seconds(duration);
@@ -560,7 +561,7 @@ absl::Status ManageTokens(const CommandFlags& flags,
   // `token add NAME`
   if (verb != "add" || words.size() != 3) {
     return absl::InvalidArgumentError(
-        "want `token add NAME`, `token list` or `token remove NAME`");
+        "write `token add NAME`, `token list` or `token remove NAME`");
   }
   const absl::StatusOr<unsigned> scopes =
       ParseScopes(flags.Value("scopes", "submit,read"));

@@ -60,7 +60,7 @@ expect 0 "$serve" token remove batch
 grep -q "\"who\":\"uid $(id -u)\",\"action\":\"token remove\",\"token\":\"batch\"" \
   "$HOME/.local/share/footprint/audit.jsonl" || fail "the audit log lacks the removal"
 expect 2 "$serve" --despite_missing --port=70000
-says err "--port wants a number"
+says err "--port must be a number"
 expect 2 "$serve" --despite_missing --mode=off
 says err "enforce, warn and audit"
 expect 2 "$serve" --despite_missing --thresholds=/no/such.textproto
@@ -84,6 +84,10 @@ echo "device { name: 'box' }" >fleet.textproto
 expect 2 "$serve" --despite_missing --fleet=fleet.textproto
 says err fleet.textproto:
 echo "schema_version: 1 device { name: 'box' ram: '65MiB' reserve: '1MiB' }" >fleet.textproto
+
+expect 2 "$serve" --despite_missing --store=untouched --certificate=x
+says err "--certificate and --key go together"
+[[ -z $(find untouched -name 'tokens*' 2>/dev/null) ]] || fail "a refused start made a token"
 
 expect 2 "$serve" --despite_missing --webhook=http://127.0.0.1:1/hook
 says err "--webhook and --webhook_key go together"

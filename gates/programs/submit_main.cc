@@ -117,7 +117,7 @@ absl::StatusOr<SubmitOptions> ReadOptions(const CommandFlags& flags) {
   options.deployment = flags.Value("deployment", "");
   if (!absl::SimpleAtoi(flags.Value("wait", "1800"), &options.wait_seconds) ||
       options.wait_seconds < 0) {
-    return absl::InvalidArgumentError("--wait wants a number of seconds");
+    return absl::InvalidArgumentError("--wait must be a number of seconds");
   }
   options.format = flags.Value("format", options.format);
   options.has_every_rule = flags.Has("all");

@@ -25,6 +25,7 @@
 #include "absl/time/clock.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
+#include "footprint/base/files/pipe.h"
 #include "footprint/base/files/read_write.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/machine/memory_group.h"
@@ -172,23 +173,6 @@ int StartInit(void* argument) {
   }
   start->error = errno;
   return 125;
-}
-
-struct Pipe {
-  FileDescriptor read_end;
-  FileDescriptor write_end;
-};
-
-absl::StatusOr<Pipe> MakePipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("sandbox: no pipe: ", std::strerror(errno)));
-  }
-  Pipe pipe;
-  pipe.read_end = FileDescriptor(ends[0]);
-  pipe.write_end = FileDescriptor(ends[1]);
-  return pipe;
 }
 
 absl::Status WriteMap(pid_t process, const char* file,

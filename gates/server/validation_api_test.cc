@@ -236,6 +236,33 @@ TEST(ValidationApiTest, MetricsTellTheTimesOfEachToken) {
   EXPECT_THAT(metrics, testing::EndsWith("# EOF\n"));
 }
 
+TEST(ValidationApiTest, AVerdictHasTheTypeOfItsFormat) {
+  ExampleServer server("formats");
+  ApiResponse sent;
+  do {
+    usleep(1000);
+    sent = Send(server, server.token(), "accept a");
+  } while (sent.status != 200);
+  const size_t id = sent.body.find("\"id\":\"") + 6;
+  const std::string path = absl::StrCat(
+      "/v1/trials/", sent.body.substr(id, sent.body.find('"', id) - id),
+      "/verdict");
+  const auto type = [&](const std::string& format) {
+    const ApiResponse answer = server.api()->Answer(
+        {"GET", path, {{"format", format}}, server.token()});
+    EXPECT_EQ(answer.status, 200) << format << answer.body;
+    return answer.content_type;
+  };
+  for (const char* format : {"json", "sarif", "gitlab"}) {
+    EXPECT_EQ(type(format), "application/json") << format;
+  }
+  EXPECT_EQ(type("junit"), "application/xml");
+  for (const char* format :
+       {"text", "markdown", "openmetrics", "github", "github-summary"}) {
+    EXPECT_EQ(type(format), "text/plain; charset=utf-8") << format;
+  }
+}
+
 TEST(ValidationApiTest, OtherLimitsAreAnotherTrial) {
   ExampleServer server("other_limits");
   SubmitterLimits limits;

@@ -2,10 +2,15 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <linux/capability.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -156,6 +161,27 @@ TEST(RecordedTestsTest, AFolderThatCannotBeReadIsNoShortTable) {
   EXPECT_THAT(FindRecordedTests(absl::StrCat("/proc/", child, "/net")),
               StatusIs(::testing::_, HasSubstr("cannot be read")));
   EXPECT_EQ(waitpid(child, nullptr, 0), child);
+}
+
+// Ends with 0 if the tests of a folder cannot be found, as for a user who may
+// not read all of it.
+void FindWithoutCapabilities(const std::string& root) {
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+  if (syscall(SYS_capset, &header, none) != 0) std::_Exit(2);
+  const absl::Status status = FindRecordedTests(root).status();
+  std::fputs(std::string(status.message()).c_str(), stderr);
+  std::_Exit(status.ok() ? 1 : 0);
+}
+
+TEST(RecordedTestsDeathTest, AClosedFolderIsNoShortTable) {
+  const std::string root = TestPath("with_closed");
+  const std::string closed = root + "/closed";
+  std::filesystem::create_directories(closed);
+  ASSERT_EQ(chmod(closed.c_str(), 0), 0);
+  EXPECT_EXIT(FindWithoutCapabilities(root), testing::ExitedWithCode(0),
+              "cannot be read");
+  ASSERT_EQ(chmod(closed.c_str(), 0700), 0);
 }
 
 TEST(RecordedTestsTest, SaysWhichRecordsAreDamaged) {

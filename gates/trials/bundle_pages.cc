@@ -35,21 +35,22 @@ constexpr unsigned kWriteAndWait = SYNC_FILE_RANGE_WAIT_BEFORE |
                                    SYNC_FILE_RANGE_WRITE |
                                    SYNC_FILE_RANGE_WAIT_AFTER;
 
-// Returns the number of a file's pages that are in memory. Where the kernel
-// does not tell, it returns all, so that nothing counts as evicted unseen.
-int64_t CountCachedPages(int file, int64_t size) {
-  const int64_t page_bytes = sysconf(_SC_PAGESIZE);
-  int64_t count = (size + page_bytes - 1) / page_bytes;
+// Returns the number of a file's pages that are in memory.
+absl::StatusOr<int64_t> CountCachedPages(const std::string& path, int file,
+                                         int64_t size) {
+  constexpr char kFailure[] = "its pages in memory cannot be counted";
   void* const memory =
       mmap(nullptr, static_cast<size_t>(size), PROT_READ, MAP_SHARED, file, 0);
-  if (memory == MAP_FAILED) return count;
-  std::vector<unsigned char> pages(static_cast<size_t>(count));
-  if (mincore(memory, static_cast<size_t>(size), pages.data()) == 0) {
-    count = std::count_if(pages.begin(), pages.end(),
-                          [](unsigned char each) { return (each & 1) != 0; });
-  }
+  if (memory == MAP_FAILED) return FileError(errno, path, kFailure);
+  const int64_t page_bytes = sysconf(_SC_PAGESIZE);
+  std::vector<unsigned char> pages(
+      static_cast<size_t>((size + page_bytes - 1) / page_bytes));
+  const int error =
+      mincore(memory, static_cast<size_t>(size), pages.data()) == 0 ? 0 : errno;
   munmap(memory, static_cast<size_t>(size));
-  return count;
+  if (error != 0) return FileError(error, path, kFailure);
+  return std::count_if(pages.begin(), pages.end(),
+                       [](unsigned char each) { return (each & 1) != 0; });
 }
 
 bool KeepsFilesInMemory(int file) {
@@ -117,8 +118,9 @@ absl::Status FinishEviction(const std::string& path) {
   }
   absl::Duration pause = kFirstPause;
   absl::Duration waited = absl::ZeroDuration();
-  int64_t pages = CountCachedPages(file->get(), about.st_size);
-  for (int i = 0; pages > 0 && waited < kPatience; ++i) {
+  absl::StatusOr<int64_t> pages =
+      CountCachedPages(path, file->get(), about.st_size);
+  for (int i = 0; pages.ok() && *pages > 0 && waited < kPatience; ++i) {
     if (i > 0) {
       absl::SleepFor(pause);
       waited += pause;
@@ -127,10 +129,10 @@ absl::Status FinishEviction(const std::string& path) {
     const absl::Status status =
         DropPages(path, file->get(), /*wait_for_journal=*/i > 1);
     if (!status.ok()) return status;
-    pages = CountCachedPages(file->get(), about.st_size);
+    pages = CountCachedPages(path, file->get(), about.st_size);
   }
-  if (pages == 0) return absl::OkStatus();
-  return StaysInMemory(path, pages);
+  if (!pages.ok()) return pages.status();
+  return *pages == 0 ? absl::OkStatus() : StaysInMemory(path, *pages);
 }
 
 absl::Status ForEachFile(const std::string& folder,

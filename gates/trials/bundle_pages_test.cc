@@ -3,10 +3,13 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -114,6 +117,24 @@ TEST(BundlePagesTest, ATmpfsIsRefusedByName) {
       StatusIs(absl::StatusCode::kFailedPrecondition,
                AllOf(HasSubstr("a tmpfs"), HasSubstr("TMPDIR=/var/tmp"))));
   std::filesystem::remove_all(folder);
+}
+
+// Ends with 0 if files cannot be evicted by a process with few addresses.
+void EvictWithFewAddresses(const std::string& folder) {
+  const rlimit limit = {rlim_t{1} << 38, rlim_t{1} << 38};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) std::_Exit(2);
+  const absl::Status status = EvictFiles(folder);
+  std::fputs(std::string(status.message()).c_str(), stderr);
+  std::_Exit(status.ok() ? 1 : 0);
+}
+
+TEST(BundlePagesDeathTest, PagesThatCannotBeCountedDoNotCountAsEvicted) {
+  std::filesystem::create_directories(TestPath("huge"));
+  const std::string path = WriteTestFile("huge/file", "x");
+  std::filesystem::resize_file(path, uintmax_t{1} << 40);
+  EXPECT_EXIT(EvictWithFewAddresses(TestPath("huge")),
+              testing::ExitedWithCode(0),
+              "huge/file: its pages .* cannot be counted");
 }
 
 TEST(BundlePagesTest, AMissingFolderIsToldOf) {

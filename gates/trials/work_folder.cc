@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kName[] = "footprint-try";
 constexpr int kMostTries = 100;
-// What mkdtemp adds to a name.
+// The number of characters that mkdtemp adds to a name.
 constexpr size_t kRandomCharacters = 6;
 
 FileDescriptor OpenFolder(const std::string& path) {

@@ -96,9 +96,9 @@ struct NewThresholds {
 // the resident set of a whole process) and mapped bytes. `file` is the file for
 // them: an EXACT figure becomes an exact value if it has an environment; any
 // other becomes a maximum with the headroom of the options, else of the file.
-// Without a headroom the maximum is the figure, and for a resident set a fifth
-// of the program's own memory more, at least 256 KiB. Benchmarks that are
-// exempt get none.
+// If no headroom is given, the maximum is the figure. For a resident set it is
+// a fifth of the program's own memory more, and at least 256 KiB more.
+// Benchmarks that are exempt get no thresholds.
 NewThresholds ThresholdsForNewBenchmarks(
     absl::Span<const MemoryProfile> profiles,
     absl::Span<const ThresholdSource> sources, const UpdateOptions& options,

@@ -164,7 +164,7 @@ TEST_P(BidirectionalGoldenTest, ErrsAtMostTwiceAsMuchAsPyTorch) {
   const auto run = (*decoder)->Start(*(*decoder)->Plan(tokens, 2, *budget));
   ASSERT_THAT(run, IsOk());
   ForEachVectorTarget([&](bool) {
-    // Those of the short texts, then that of the long one.
+    // The errors of the short texts come first, then that of the long one.
     double largest[2] = {};
     double allowed[2] = {};
     for (size_t i = 0; i < lengths.size(); ++i) {

@@ -115,7 +115,7 @@ struct WeightCounters {
   int64_t wait_nanoseconds = 0;
 };
 
-// Where direct reads find a byte.
+// The file and the offset at which direct reads find a byte.
 struct DirectPlace {
   int descriptor = -1;
   int64_t offset_bytes = 0;  // in the descriptor's file

@@ -23,6 +23,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/files/pipe.h"
 #include "footprint/base/text/exec_strings.h"
 
 namespace footprint {
@@ -55,30 +57,6 @@ const char* StepName(int step) {
       return "executing it";
   }
 }
-
-struct Pipe {
-  int read_end = -1;
-  int write_end = -1;
-
-  absl::Status Open() {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-      return absl::InternalError(
-          absl::StrCat("cannot make a pipe: ", std::strerror(errno)));
-    }
-    read_end = ends[0];
-    write_end = ends[1];
-    return absl::OkStatus();
-  }
-  void CloseWriteEnd() {
-    if (write_end >= 0) close(write_end);
-    write_end = -1;
-  }
-  ~Pipe() {
-    CloseWriteEnd();
-    if (read_end >= 0) close(read_end);
-  }
-};
 
 void LimitResource(int resource, rlim_t wanted) {
   rlimit limit;
@@ -312,11 +290,10 @@ void Classify(WaitEnd wait_end, int wait_status, ProcessEnd* end) {
 absl::StatusOr<ProcessEnd> RunFreshProcess(const FreshProcess& process) {
   std::vector<char*> arguments = ExecStrings(process.arguments);
   std::vector<char*> environment = ExecStrings(process.environment);
-  Pipe standard_error;
-  Pipe report;
-  absl::Status status = standard_error.Open();
-  if (status.ok()) status = report.Open();
-  if (!status.ok()) return status;
+  absl::StatusOr<Pipe> errors = MakePipe();
+  if (!errors.ok()) return errors.status();
+  absl::StatusOr<Pipe> report = MakePipe();
+  if (!report.ok()) return report.status();
   // Orphans of the program become children of this process, which finds and
   // kills them. If SIGCHLD were ignored, the kernel would not keep how they
   // ended.
@@ -332,26 +309,26 @@ absl::StatusOr<ProcessEnd> RunFreshProcess(const FreshProcess& process) {
   }
   if (end.process_id == 0) {
     BecomeProgram(process, arguments.data(), environment.data(),
-                  standard_error.write_end, report.write_end);
+                  errors->write_end.get(), report->write_end.get());
   }
-  standard_error.CloseWriteEnd();
-  report.CloseWriteEnd();
+  errors->write_end = FileDescriptor();
+  report->write_end = FileDescriptor();
   // Waits until it ends, and kills the processes that it leaves.
-  fcntl(standard_error.read_end, F_SETFL, O_NONBLOCK);
-  ReadStartReports(report.read_end, &end);
-  const WaitEnd wait_end =
-      WaitForEnd(process, end.process_id, standard_error.read_end,
-                 &end.standard_error_tail);
+  const int standard_error = errors->read_end.get();
+  fcntl(standard_error, F_SETFL, O_NONBLOCK);
+  ReadStartReports(report->read_end.get(), &end);
+  const WaitEnd wait_end = WaitForEnd(process, end.process_id, standard_error,
+                                      &end.standard_error_tail);
   int wait_status = 0;
   if (wait_end == WaitEnd::kEnded && process.others_limit_seconds > 0) {
-    WaitForOthers(process, standard_error.read_end, &wait_status, &end);
+    WaitForOthers(process, standard_error, &wait_status, &end);
   }
-  status = KillAll(end.process_id, &wait_status, &end);
+  const absl::Status status = KillAll(end.process_id, &wait_status, &end);
   if (!status.ok()) return status;
   if (wait_end == WaitEnd::kCancelled) {
     return absl::CancelledError("cancelled by a signal");
   }
-  ReadAvailable(standard_error.read_end, &end.standard_error_tail);
+  ReadAvailable(standard_error, &end.standard_error_tail);
   Classify(wait_end, wait_status, &end);
   return end;
 }

@@ -84,10 +84,10 @@ struct ProcessEnd {
 };
 
 // Runs the program. Returns kCancelled if `is_cancelled` became non-zero while
-// the program ran, and kInternal if the system has no process or pipe left, or
-// a descendant survives SIGKILL. If `is_cancelled` becomes non-zero while only
-// descendants run, they are killed and listed at once, and the result is OK. A
-// program that fails is not an error here.
+// the program ran, kInternal if the system has no process left or a descendant
+// survives SIGKILL, and the errors of MakePipe (pipe.h). If `is_cancelled`
+// becomes non-zero while only descendants run, they are killed and listed at
+// once, and the result is OK. A program that fails is not an error here.
 absl::StatusOr<ProcessEnd> RunFreshProcess(const FreshProcess& process);
 
 }  // namespace footprint

@@ -332,26 +332,39 @@ void SetDefaultThresholds(MemprofOptions* options) {
   }
 }
 
+// Returns the files to write that were named, each with its option.
+std::vector<std::pair<std::string, std::string>> ListOutputs(
+    const MemprofOptions& options) {
+  const std::pair<const char*, const std::string*> outputs[] = {
+      {"--record", &options.record_path},
+      {"--json", &options.json_path},
+      {"--proto", &options.proto_path},
+      {"--pprof", &options.pprof_path},
+      {"--speedscope", &options.speedscope_path},
+      {"--csv", &options.csv_path},
+      {"--html", &options.page_path},
+      {"--markdown", &options.markdown_path}};
+  std::vector<std::pair<std::string, std::string>> named;
+  for (const auto& [name, path] : outputs) {
+    if (!path->empty()) named.emplace_back(name, *path);
+  }
+  return named;
+}
+
 // Refuses options that --compare would ignore.
 absl::Status CheckComparison(const MemprofOptions& options) {
-  const std::pair<const char*, bool> ignored[] = {
-      {"--limit", options.limit_bytes.has_value()},
-      {"--container", options.tries_container},
-      {"--left", !options.left_from.empty()},
-      {"--record", !options.record_path.empty()},
-      {"--json", !options.json_path.empty()},
-      {"--proto", !options.proto_path.empty()},
-      {"--pprof", !options.pprof_path.empty()},
-      {"--speedscope", !options.speedscope_path.empty()},
-      {"--csv", !options.csv_path.empty()}};
-  for (const auto& [name, is_given] : ignored) {
-    if (!is_given) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(name,
-                     " is of one run, and --compare shows how two differ: "
-                     "give it with --from=FILE"));
+  std::vector<std::string> ignored;
+  if (options.limit_bytes.has_value()) ignored.push_back("--limit");
+  if (options.tries_container) ignored.push_back("--container");
+  if (!options.left_from.empty()) ignored.push_back("--left");
+  for (const auto& [name, path] : ListOutputs(options)) {
+    if (name != "--html" && name != "--markdown") ignored.push_back(name);
   }
-  return absl::OkStatus();
+  if (ignored.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(ignored.front(),
+                   " is of one run, and --compare shows how two differ: "
+                   "give it with --from=FILE"));
 }
 
 // Reads the words after the options: the program with its arguments, or the
@@ -413,30 +426,21 @@ bool IsNoFile(const std::string& path) {
 
 // Refuses an output that would replace another one, or a record that is read.
 absl::Status CheckOutputs(const MemprofOptions& options) {
-  const std::pair<const char*, const std::string*> outputs[] = {
-      {"--record", &options.record_path},
-      {"--json", &options.json_path},
-      {"--proto", &options.proto_path},
-      {"--pprof", &options.pprof_path},
-      {"--speedscope", &options.speedscope_path},
-      {"--csv", &options.csv_path},
-      {"--html", &options.page_path},
-      {"--markdown", &options.markdown_path}};
   std::vector<std::pair<std::string, std::string>> used;
   for (const std::string* input :
        {&options.from_path, &options.compare_before_path,
         &options.compare_after_path}) {
-    if (!input->empty()) used.push_back({"the record to read", *input});
+    if (!input->empty()) used.emplace_back("the record to read", *input);
   }
-  for (const auto& [name, path] : outputs) {
-    if (path->empty() || IsNoFile(*path)) continue;
+  for (const auto& [name, path] : ListOutputs(options)) {
+    if (IsNoFile(path)) continue;
     for (const auto& [user, used_path] : used) {
-      if (!IsSameFile(*path, used_path)) continue;
+      if (!IsSameFile(path, used_path)) continue;
       return absl::InvalidArgumentError(
-          absl::StrCat(name, "=", EscapeForTerminal(*path), " would replace ",
+          absl::StrCat(name, "=", EscapeForTerminal(path), " would replace ",
                        user, "; name another file"));
     }
-    used.push_back({absl::StrCat("the file of ", name), *path});
+    used.emplace_back(absl::StrCat("the file of ", name), path);
   }
   return absl::OkStatus();
 }

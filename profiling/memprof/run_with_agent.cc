@@ -26,6 +26,7 @@
 #include "absl/time/clock.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
+#include "footprint/base/files/pipe.h"
 #include "footprint/base/files/read_write.h"
 #include "footprint/base/machine/monotonic_time.h"
 #include "footprint/base/text/exec_strings.h"
@@ -471,13 +472,8 @@ absl::Status Wait(pid_t process, MachineWatch* watch, KeptRecords* kept,
 absl::StatusOr<pid_t> StartProgram(const std::string& program,
                                    const char* failure,
                                    const std::function<void()>& become) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("cannot make a pipe: ", std::strerror(errno)));
-  }
-  const FileDescriptor read_end(ends[0]);
-  FileDescriptor write_end(ends[1]);
+  absl::StatusOr<Pipe> failed = MakePipe();
+  if (!failed.ok()) return failed.status();
   const pid_t process = fork();
   if (process < 0) {
     return absl::ResourceExhaustedError(
@@ -486,12 +482,12 @@ absl::StatusOr<pid_t> StartProgram(const std::string& program,
   if (process == 0) {
     become();
     const int error = errno;
-    (void)!write(write_end.get(), &error, sizeof(error));
+    (void)!write(failed->write_end.get(), &error, sizeof(error));
     _exit(127);
   }
-  write_end = FileDescriptor();
+  failed->write_end = FileDescriptor();
   int error = 0;
-  if (read(read_end.get(), &error, sizeof(error)) == sizeof(error)) {
+  if (read(failed->read_end.get(), &error, sizeof(error)) == sizeof(error)) {
     waitpid(process, nullptr, 0);
     return FileError(error, program, failure);
   }

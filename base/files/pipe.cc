@@ -1,0 +1,23 @@
+#include "footprint/base/files/pipe.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "footprint/base/files/file_error.h"
+
+namespace footprint {
+
+absl::StatusOr<Pipe> MakePipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return FileError(errno, "pipe", "cannot be made");
+  }
+  Pipe pipe;
+  pipe.read_end = FileDescriptor(ends[0]);
+  pipe.write_end = FileDescriptor(ends[1]);
+  return pipe;
+}
+
+}  // namespace footprint
