@@ -176,6 +176,37 @@ absl::Status RunOrder(const CommandFlags& flags,
   return WriteTrialReply(reply, *key, result_path);
 }
 
+// Returns what the flags ask for of a bundle, which is named.
+absl::StatusOr<TrialRequest> MakeRequest(const CommandFlags& flags) {
+  TrialRequest request;
+  request.set_bundle_path(PathOfCaller(flags.words()[0]));
+  request.set_is_unexplained(flags.Has("unexplained"));
+  const absl::StatusOr<std::string> lowmem =
+      ProgramPath("--lowmem", flags.Value("lowmem", ""));
+  if (!lowmem.ok()) return lowmem.status();
+  request.set_lowmem_program(*lowmem);
+  if (flags.Has("budget")) {
+    const absl::StatusOr<int64_t> budget =
+        ParseBytes(flags.Value("budget", ""));
+    if (!budget.ok()) return budget.status();
+    request.set_budget_bytes(*budget);
+  }
+  for (const std::string& each : flags.Values("fleet")) {
+    const absl::Status added = AddDeviceBudgets(PathOfCaller(each), &request);
+    if (!added.ok()) return added;
+  }
+  int time_limit = 0;
+  if (!absl::SimpleAtoi(flags.Value("time_limit", "0"), &time_limit)) {
+    return absl::InvalidArgumentError(
+        "--time_limit must be a number of seconds");
+  }
+  request.set_time_limit_seconds(time_limit);
+  for (const std::string& each : flags.Values("thresholds")) {
+    request.add_threshold_paths(PathOfCaller(each));
+  }
+  return request;
+}
+
 int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
       arguments,
@@ -205,37 +236,13 @@ int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<std::vector<VerdictFile>> files =
       ParseVerdictFiles(flags->Values("write"));
   if (!files.ok()) return Complain(kProgram, files.status().message());
-  // Fills the request from the flags.
-  TrialRequest request;
-  request.set_bundle_path(PathOfCaller(flags->words()[0]));
-  request.set_is_unexplained(flags->Has("unexplained"));
-  const absl::StatusOr<std::string> lowmem =
-      ProgramPath("--lowmem", flags->Value("lowmem", ""));
-  if (!lowmem.ok()) return Complain(kProgram, lowmem.status().message());
-  request.set_lowmem_program(*lowmem);
-  if (flags->Has("budget")) {
-    const absl::StatusOr<int64_t> budget =
-        ParseBytes(flags->Value("budget", ""));
-    if (!budget.ok()) return Complain(kProgram, budget.status().message());
-    request.set_budget_bytes(*budget);
-  }
-  for (const std::string& each : flags->Values("fleet")) {
-    const absl::Status added = AddDeviceBudgets(PathOfCaller(each), &request);
-    if (!added.ok()) return Complain(kProgram, added.message());
-  }
-  int time_limit = 0;
-  if (!absl::SimpleAtoi(flags->Value("time_limit", "0"), &time_limit)) {
-    return Complain(kProgram, "--time_limit is a number of seconds");
-  }
-  request.set_time_limit_seconds(time_limit);
-  for (const std::string& each : flags->Values("thresholds")) {
-    request.add_threshold_paths(PathOfCaller(each));
-  }
+  const absl::StatusOr<TrialRequest> request = MakeRequest(*flags);
+  if (!request.ok()) return Complain(kProgram, request.status().message());
   // Runs the trial and writes its verdict.
-  const absl::StatusOr<TrialResult> result = RunHere(request);
+  const absl::StatusOr<TrialResult> result = RunHere(*request);
   if (!result.ok()) return Complain(kProgram, result.status().message());
   const absl::Status written = WriteVerdict(
-      MakeInput(request, *result), result->verdict(), *flags, *files, true);
+      MakeInput(*request, *result), result->verdict(), *flags, *files, true);
   if (!written.ok()) return Complain(kProgram, written.message());
   return result->verdict().decision();
 }
