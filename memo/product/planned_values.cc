@@ -124,7 +124,7 @@ absl::Status PlannedValues::LoadValues(const ScheduledStep& step) {
       failed_loads_[value] = status;
       return status;
     }
-    const LoadedSize held = HeldSince(handles_before, memo->name());
+    const HeldSize held = HeldSince(handles_before, memo->name());
     RecordValue(plan_->request.values[static_cast<size_t>(value)], *memo,
                 before, held);
     LearnSize(value, memo->statistics(), held);
@@ -169,17 +169,17 @@ absl::Status PlannedValues::MakeRoomFor(int value,
 }
 
 void PlannedValues::LearnSize(int value, const MemoStatistics& statistics,
-                              const LoadedSize& held) {
+                              const HeldSize& held) {
   if (statistics.bytes_source == BytesSource::kUnknown) return;
   const PlannedValue& planned =
       plan_->request.values[static_cast<size_t>(value)];
   PlannedValue& learned = learned_.try_emplace(value, planned).first->second;
-  const int64_t held_bytes =
-      plan_->counts_resident && held.held_resident_bytes > 0
-          ? held.held_resident_bytes
-          : held.held_bytes;
+  const int64_t held_bytes = plan_->counts_resident && held.resident_bytes > 0
+                                 ? held.resident_bytes
+                                 : held.bytes;
   const int64_t passing_bytes =
-      ComputePassingBytes(statistics.load_peak_bytes, statistics.live_bytes);
+      ComputePassingBytes(statistics.load_peak_bytes - held.bytes_in_load_peak,
+                          statistics.live_bytes);
   const int64_t bytes =
       ComputeLoadedBytes(statistics, plan_->counts_resident) + held_bytes;
   learned.bytes = std::max(learned.bytes, bytes);
@@ -282,17 +282,21 @@ void PlannedValues::Remember(int64_t loaded_bytes) {
 
 // Returns the bytes of memos of which the load of `name` got handles that its
 // value keeps.
-LoadedSize PlannedValues::HeldSince(
+PlannedValues::HeldSize PlannedValues::HeldSince(
     const std::map<std::string, uint64_t>& handles_before,
     const std::string& name) const {
-  LoadedSize held;
+  HeldSize held;
   for (const MemoStatistics& loaded : ListLoadedMemos()) {
     const auto before = handles_before.find(loaded.name);
-    const uint64_t count = before == handles_before.end() ? 0 : before->second;
+    const bool is_loaded_now = before == handles_before.end();
+    const uint64_t count = is_loaded_now ? 0 : before->second;
     if (loaded.name == name || loaded.handle_count <= count) continue;
-    held.held_bytes += loaded.live_bytes;
-    held.held_resident_bytes +=
+    held.bytes += loaded.live_bytes;
+    held.resident_bytes +=
         plan_->counts_resident ? ComputeLoadedBytes(loaded, true) : 0;
+    if (is_loaded_now) {
+      held.bytes_in_load_peak += loaded.live_bytes - loaded.mapped_bytes;
+    }
   }
   return held;
 }
@@ -302,7 +306,7 @@ LoadedSize PlannedValues::HeldSince(
 void PlannedValues::RecordValue(const PlannedValue& planned,
                                 const PlannedMemo& memo,
                                 const MemoStatistics& before,
-                                const LoadedSize& held) {
+                                const HeldSize& held) {
   const MemoStatistics statistics = memo.statistics();
   const bool is_new = statistics.load_count != before.load_count;
   const bool is_known = statistics.bytes_source != BytesSource::kUnknown;
@@ -323,16 +327,21 @@ void PlannedValues::RecordValue(const PlannedValue& planned,
                               before.load_nanoseconds);
   // If another load made the value, only that load saw what the value holds.
   const LoadedSize known = KnownSize(memo.name());
-  const LoadedSize& kept = is_new ? held : known;
-  event->set_held_bytes(kept.held_bytes);
-  event->set_held_resident_bytes(kept.held_resident_bytes);
+  const HeldSize kept =
+      is_new ? held : HeldSize{known.held_bytes, known.held_resident_bytes, 0};
+  event->set_held_bytes(kept.bytes);
+  event->set_held_resident_bytes(kept.resident_bytes);
+  if (is_new && event->load_peak_bytes() > 0) {
+    // A later plan expects the peak to have all that the value holds.
+    event->set_load_peak_bytes(event->load_peak_bytes() + held.bytes -
+                               held.bytes_in_load_peak);
+  }
   // A declaration cannot include the bytes that a value holds by handles.
   const bool plan_counts_held =
       known.held_bytes > 0 || planned.source != SizeSource::kDeclared;
-  const int64_t held_bytes =
-      plan_->counts_resident && kept.held_resident_bytes > 0
-          ? kept.held_resident_bytes
-          : kept.held_bytes;
+  const int64_t held_bytes = plan_->counts_resident && kept.resident_bytes > 0
+                                 ? kept.resident_bytes
+                                 : kept.bytes;
   CompareWithPlan(planned, statistics,
                   bytes + (plan_counts_held ? held_bytes : 0));
   if (is_new) RecordLoadedByFactory();

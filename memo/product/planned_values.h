@@ -92,15 +92,24 @@ class PlannedValues {
   void EvictAllBut(const std::vector<PlannedCell>& cells);
 
  private:
+  // The memory of other memos to which a value holds handles.
+  struct HeldSize {
+    int64_t bytes = 0;
+    int64_t resident_bytes = 0;  // 0 if not counted
+    // Heap bytes of the memos that the value's own load has loaded. The peak of
+    // that load includes them, but neither mappings nor what was loaded before.
+    int64_t bytes_in_load_peak = 0;
+  };
+
   absl::Status LoadValues(const ScheduledStep& step);
   absl::Status MakeRoomFor(int value, const std::vector<int>& needed);
   void LearnSize(int value, const MemoStatistics& statistics,
-                 const LoadedSize& held);
+                 const HeldSize& held);
   void Remember(int64_t loaded_bytes);
-  LoadedSize HeldSince(const std::map<std::string, uint64_t>& handles_before,
-                       const std::string& name) const;
+  HeldSize HeldSince(const std::map<std::string, uint64_t>& handles_before,
+                     const std::string& name) const;
   void RecordValue(const PlannedValue& planned, const PlannedMemo& memo,
-                   const MemoStatistics& before, const LoadedSize& held);
+                   const MemoStatistics& before, const HeldSize& held);
   LoadedSize KnownSize(const std::string& name) const;
   void CompareWithPlan(const PlannedValue& planned,
                        const MemoStatistics& statistics, int64_t bytes);

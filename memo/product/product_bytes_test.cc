@@ -1,9 +1,12 @@
 // Budgets with jemalloc, which measures.
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -134,32 +137,53 @@ TEST(ProductBytesTest, WhatALoadNeedsIsMeasuredAndPlannedFor) {
 }
 
 // A value that keeps a handle to a memo which is in no product.
-struct Holder {
-  Handle<Bytes> held;
+template <typename Inner>
+struct HolderOf {
+  Handle<Inner> held;
   Bytes own;
 };
+
+// Makes two values that hold `inner`, take 4 MiB themselves, which is declared,
+// and need `scratch_bytes` while they load.
+template <typename Inner>
+Axis<HolderOf<Inner>> MakeHolders(const std::string& name,
+                                  const Memo<Inner>& inner,
+                                  size_t scratch_bytes) {
+  constexpr int64_t kOwnBytes = 4 << 20;
+  Axis<HolderOf<Inner>> axis{"holder", {}};
+  for (int i = 0; i < 2; ++i) {
+    axis.memos.push_back(*MakeMemo<HolderOf<Inner>>(
+        absl::StrCat(name, i),
+        [inner, scratch_bytes]() -> absl::StatusOr<HolderOf<Inner>> {
+          auto handle = inner.Get();
+          if (!handle.ok()) return handle.status();
+          Bytes own(kOwnBytes);
+          const Bytes scratch(scratch_bytes, 1);
+          own[0] = scratch.empty() ? '\0' : scratch.back();
+          return HolderOf<Inner>{*std::move(handle), std::move(own)};
+        },
+        kOwnBytes));
+  }
+  return axis;
+}
+
+template <typename Inner>
+void RegisterHolders(const Axis<HolderOf<Inner>>& holders) {
+  benchmark::ClearRegisteredBenchmarks();
+  ASSERT_THAT(Product(
+                  "BM_Holders",
+                  [](benchmark::State& state, const HolderOf<Inner>&) {
+                    for (auto _ : state) {
+                    }
+                  },
+                  holders),
+              IsOk());
+}
 
 TEST(ProductBytesTest, WhatAValueHoldsIsRememberedAndPlannedFor) {
   const Memo<Bytes> inner = *MakeMemo<Bytes>(
       "held by a value", [] { return absl::StatusOr<Bytes>(Bytes(32 << 20)); });
-  Axis<Holder> axis{"holder", {}};
-  for (int i = 0; i < 2; ++i) {
-    axis.memos.push_back(*MakeMemo<Holder>(
-        absl::StrCat("holder", i), [inner]() -> absl::StatusOr<Holder> {
-          auto handle = inner.Get();
-          if (!handle.ok()) return handle.status();
-          return Holder{*std::move(handle), Bytes(4 << 20)};
-        }));
-  }
-  benchmark::ClearRegisteredBenchmarks();
-  ASSERT_THAT(Product(
-                  "BM_Holders",
-                  [](benchmark::State& state, const Holder&) {
-                    for (auto _ : state) {
-                    }
-                  },
-                  axis),
-              IsOk());
+  RegisterHolders(MakeHolders("holder", inner, 0));
   const std::string remember =
       "--memo_remember=" + testing::TempDir() + "/holders.binpb";
   const Outcome first = RunWith({remember});
@@ -178,6 +202,74 @@ TEST(ProductBytesTest, WhatAValueHoldsIsRememberedAndPlannedFor) {
   EXPECT_EQ(RunWith({remember, "--memo_budget=35MiB"}).exit_status, 2);
   EXPECT_EQ(RunWith({remember, "--memo_budget=37MiB"}).exit_status, 0);
   EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
+}
+
+// The peak of the first holder's load has the heap of the value that it loads
+// and holds, which must not be counted again as memory of the load alone.
+TEST(ProductBytesTest, WhatALoadLoadsAndKeepsIsCountedOnce) {
+  const Memo<Bytes> inner = *MakeMemo<Bytes>(
+      "loaded and held", [] { return absl::StatusOr<Bytes>(Bytes(32 << 20)); });
+  benchmark::ClearRegisteredBenchmarks();
+  ASSERT_THAT(
+      Product(
+          "BM_HoldersAndData",
+          [](benchmark::State& state, const HolderOf<Bytes>&, const Bytes&) {
+            for (auto _ : state) {
+            }
+          },
+          MakeHolders("holder of a new value", inner, 0),
+          Axis<Bytes>{"data",
+                      {MakeBytes("small a", 1 << 20, 1 << 20),
+                       MakeBytes("small b", 1 << 20, 1 << 20)}}),
+      IsOk());
+  // The first load is a surprise, so the other cells get a new plan.
+  const Outcome outcome = RunWith({"--memo_budget=50MiB"});
+  EXPECT_EQ(outcome.exit_status, 0) << outcome.status;
+  EXPECT_TRUE(std::any_of(outcome.trace.events().begin(),
+                          outcome.trace.events().end(),
+                          [](const MemoEvent& event) {
+                            return event.kind() == MemoEvent::PLAN_REVISED;
+                          }));
+  for (const MemoEvent& event : outcome.trace.events()) {
+    EXPECT_NE(event.kind(), MemoEvent::NOT_RUN) << event.detail();
+  }
+}
+
+// Mapped memory that a test's value keeps.
+class Mapping {
+ public:
+  Mapping()
+      : data_(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  Mapping(Mapping&& other) noexcept : data_(other.data_) {
+    other.data_ = MAP_FAILED;
+  }
+  Mapping& operator=(Mapping&&) = delete;
+  ~Mapping() {
+    if (data_ != MAP_FAILED) munmap(data_, kBytes);
+  }
+
+ private:
+  static constexpr size_t kBytes = 32 << 20;
+  void* data_;
+};
+
+// The peak of a load has no mappings of other values, so what they take must
+// not be subtracted from it.
+TEST(ProductBytesTest, WhatALoadNeedsBesideAMappingThatItHoldsIsPlannedFor) {
+  const Memo<Mapping> inner = *MakeMemo<Mapping>(
+      "mapped and held", [] { return absl::StatusOr<Mapping>(Mapping()); });
+  RegisterHolders(MakeHolders("holder of a mapping", inner, 16 << 20));
+  const std::string remember =
+      "--memo_remember=" + testing::TempDir() + "/mapped_holders.binpb";
+  ASSERT_EQ(RunWith({remember}).exit_status, 0);
+  const Outcome known = RunWith({remember});
+  ASSERT_EQ(known.trace.plan().values_size(), 2);
+  for (const MemoPlanValue& value : known.trace.plan().values()) {
+    EXPECT_EQ(value.bytes(), 36 << 20) << value.name();
+    EXPECT_GE(value.load_peak_bytes(), 52 << 20) << value.name();
+    EXPECT_LE(value.load_peak_bytes(), (52 << 20) + (64 << 10)) << value.name();
+  }
 }
 
 }  // namespace

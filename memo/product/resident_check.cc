@@ -12,8 +12,14 @@ namespace {
 // An allowance for stacks, Google Benchmark's rows and the allocator's tables.
 constexpr int64_t kAllowanceBytes = 4 << 20;
 
+// clang tells of its sanitizers by __has_feature alone, gcc by macros.
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+
 // A sanitizer's own memory is several times the program's.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 constexpr bool kHasShadow = true;
 #else
 constexpr bool kHasShadow = false;
