@@ -4,6 +4,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/memory/saturated_sum.h"
 #include "footprint/profiling/runs/amounts.h"
 
 namespace footprint {
@@ -82,8 +83,8 @@ uint32_t MergedCalls::ChildOfName(uint32_t parent, uint32_t name,
 void MergedCalls::Add(uint32_t node, size_t measure, int64_t value,
                       double variance) {
   if (value <= 0) return;
-  values_[measure][node] += value;
-  wholes_[measure] += value;
+  values_[measure][node] = SaturatedSum(values_[measure][node], value);
+  wholes_[measure] = SaturatedSum(wholes_[measure], value);
   if (!(variance > 0)) return;
   std::vector<double>& variances = variances_[measure];
   if (variances.size() < nodes_.size()) {
@@ -100,7 +101,8 @@ std::vector<double> MergedCalls::Scores() const {
     if (wholes_[m] == 0) continue;
     std::vector<int64_t> sums = values_[m];
     for (size_t i = nodes_.size() - 1; i > 0; --i) {
-      sums[nodes_[i].parent] += sums[i];
+      int64_t& sum_of_parent = sums[nodes_[i].parent];
+      sum_of_parent = SaturatedSum(sum_of_parent, sums[i]);
       scores[i] = std::max(scores[i], static_cast<double>(sums[i]) /
                                           static_cast<double>(wholes_[m]));
     }
@@ -171,7 +173,7 @@ FlameGraph::Node MergedCalls::GraphNode(uint32_t node, int parent) const {
 // Adds a node's own figures. `sigmas` holds variances until SetSigmas.
 void MergedCalls::AddOwn(uint32_t node, FlameGraph::Node* sum) const {
   for (size_t m = 0; m < values_.size(); ++m) {
-    sum->own_values[m] += values_[m][node];
+    sum->own_values[m] = SaturatedSum(sum->own_values[m], values_[m][node]);
     if (node < variances_[m].size()) sum->sigmas[m] += variances_[m][node];
   }
 }
@@ -188,7 +190,8 @@ void MergedCalls::SetSigmas(std::vector<FlameGraph::Node>* nodes) const {
       double& sigma = (*nodes)[i].sigmas[m];
       const int parent = (*nodes)[i].parent;
       if (parent >= 0) {
-        sums[static_cast<size_t>(parent)] += sums[i];
+        int64_t& sum_of_parent = sums[static_cast<size_t>(parent)];
+        sum_of_parent = SaturatedSum(sum_of_parent, sums[i]);
         (*nodes)[static_cast<size_t>(parent)].sigmas[m] += sigma;
       }
       sigma = SigmaBytes(sums[i], sigma);

@@ -2,6 +2,9 @@
 
 #include "footprint/profiling/run_page/merged_calls.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -220,6 +223,46 @@ TEST(MergedCallsTest, HoldsEachMoment) {
 }
 
 // The others are one node, however large they are together.
+// A record may say anything; sums of its figures stay at the most that 64 bits
+// hold.
+TEST(MergedCallsTest, SumsOfHugeFiguresStayAtTheMost) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  MeasuredRun run = FullRun();
+  for (MeasuredImage& image : *run.mutable_images()) {
+    for (SiteAmounts& site : *image.mutable_sites()) {
+      for (Amount* amount : {site.mutable_at_peak(), site.mutable_allocated(),
+                             site.mutable_at_end()}) {
+        amount->set_bytes(kMost);
+      }
+    }
+    for (CopyAmounts& copy : *image.mutable_copies()) {
+      copy.mutable_copied()->set_bytes(kMost);
+    }
+    for (ProcessorTime& time : *image.mutable_processor_time()) {
+      time.set_native_ns(kMost);
+      time.set_system_ns(kMost);
+    }
+    for (LiveMoment& moment : *image.mutable_moments()) {
+      for (int64_t& bytes : *moment.mutable_bytes()) bytes = kMost;
+    }
+  }
+  for (const size_t most_bytes : {size_t{100}, size_t{1} << 20}) {
+    const FlameGraph graph = RunFlameGraph(run, most_bytes);
+    std::vector<int64_t> highest(graph.measures.size());
+    for (const FlameGraph::Node& node : graph.nodes) {
+      for (size_t m = 0; m < highest.size(); ++m) {
+        EXPECT_GE(node.own_values[m], 0) << node.name;
+        EXPECT_GE(node.sigmas[m], 0) << node.name;
+        highest[m] = std::max(highest[m], node.own_values[m]);
+      }
+    }
+    // One of the moments has no bytes.
+    EXPECT_THAT(highest, testing::Each(testing::AnyOf(0, kMost)));
+    EXPECT_GE(std::count(highest.begin(), highest.end(), kMost), 7)
+        << most_bytes;
+  }
+}
+
 TEST(MergedCallsTest, OthersStandOnce) {
   MergedCalls merged(/*measure_count=*/1);
   const uint32_t fit = merged.Child(0, "Fit", "train", CodeOwner::kProgram);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/memory/saturated_sum.h"
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/run_page/merged_calls.h"
 #include "footprint/profiling/runs/measured_images.h"
@@ -81,30 +82,30 @@ class KeptCalls {
     };
     Keep([&](Sums* sums) {
       each_site([sums](const SiteAmounts& site) {
-        (*sums)[site.call()] += site.at_peak().bytes();
+        AddTo(site.call(), site.at_peak().bytes(), sums);
       });
     });
     Keep([&](Sums* sums) {
       each_site([sums](const SiteAmounts& site) {
-        (*sums)[site.call()] += site.allocated().bytes();
+        AddTo(site.call(), site.allocated().bytes(), sums);
       });
     });
     Keep([&](Sums* sums) {
       each_site([sums](const SiteAmounts& site) {
-        (*sums)[site.call()] += site.at_end().bytes();
+        AddTo(site.call(), site.at_end().bytes(), sums);
       });
     });
     Keep([&](Sums* sums) {
       for (const MeasuredImage& image : run.images()) {
         for (const CopyAmounts& copy : image.copies()) {
-          (*sums)[copy.call()] += copy.copied().bytes();
+          AddTo(copy.call(), copy.copied().bytes(), sums);
         }
       }
     });
     Keep([&](Sums* sums) {
       for (const MeasuredImage& image : run.images()) {
         for (const ProcessorTime& time : image.processor_time()) {
-          (*sums)[time.call()] += AddUpNs(time);
+          AddTo(time.call(), AddUpNs(time), sums);
         }
       }
     });
@@ -117,14 +118,15 @@ class KeptCalls {
         const LiveMoment* const moment = FindMoment(image, time_ns);
         if (moment == nullptr) continue;
         for (int i = 0; i < moment->calls_size(); ++i) {
-          (*sums)[moment->calls(i)] += moment->bytes(i);
+          AddTo(moment->calls(i), moment->bytes(i), sums);
         }
       }
     });
   }
 
   static int64_t AddUpNs(const ProcessorTime& time) {
-    return time.native_ns() + time.interpreter_ns() + time.system_ns();
+    return SaturatedSum(SaturatedSum(time.native_ns(), time.interpreter_ns()),
+                        time.system_ns());
   }
 
   // Returns for each call, numbered as in sites, itself if it is kept, else the
@@ -140,6 +142,10 @@ class KeptCalls {
  private:
   using Sums = std::vector<int64_t>;
 
+  static void AddTo(size_t call, int64_t figure, Sums* sums) {
+    (*sums)[call] = SaturatedSum((*sums)[call], figure);
+  }
+
   uint32_t FindParent(size_t call) const {
     return run_.calls(static_cast<int>(call) - 1).parent();
   }
@@ -151,7 +157,7 @@ class KeptCalls {
     Sums sums(is_kept_.size());
     add_own(&sums);
     for (size_t call = sums.size() - 1; call > 0; --call) {
-      sums[FindParent(call)] += sums[call];
+      AddTo(FindParent(call), sums[call], &sums);
     }
     for (size_t call = 1; call < sums.size(); ++call) {
       if (sums[call] > 0 && sums[call] >= sums[0] / kLeastShare) {
