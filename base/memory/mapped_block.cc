@@ -11,9 +11,16 @@ namespace footprint {
 
 absl::StatusOr<MappedBlock> MappedBlock::Map(int64_t bytes,
                                              int64_t guard_bytes) {
-  const int64_t whole_bytes = AlignUp(bytes, sysconf(_SC_PAGESIZE));
-  void* data = mmap(nullptr, static_cast<size_t>(whole_bytes + guard_bytes),
-                    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const int64_t page_bytes = sysconf(_SC_PAGESIZE);
+  // Sizes near the limits of 64 bits would become small ones when rounded up.
+  const bool is_possible =
+      bytes >= 0 && bytes <= INT64_MAX - page_bytes - guard_bytes;
+  const int64_t whole_bytes = is_possible ? AlignUp(bytes, page_bytes) : 0;
+  void* const data =
+      is_possible
+          ? mmap(nullptr, static_cast<size_t>(whole_bytes + guard_bytes),
+                 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+          : MAP_FAILED;
   if (data == MAP_FAILED) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no run of ", bytes, " bytes of memory"));

@@ -40,8 +40,16 @@ TEST(MappedBlockTest, IsZeroWithHugePagesToo) {
   ASSERT_THAT(block, IsOk());
   EXPECT_EQ(block->size_bytes(), 5 << 20);
   EXPECT_EQ(*block->At<char>((5 << 20) - 1), 0);
-  EXPECT_THAT(MappedBlock::AllocateHuge(int64_t{1} << 60),
-              StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
+TEST(MappedBlockTest, RefusesSizesThatNoSystemHas) {
+  for (const int64_t bytes : {int64_t{1} << 60, int64_t{-1}, INT64_MIN,
+                              INT64_MAX, INT64_MAX - 4096}) {
+    EXPECT_THAT(MappedBlock::Allocate(bytes),
+                StatusIs(absl::StatusCode::kResourceExhausted));
+    EXPECT_THAT(MappedBlock::AllocateHuge(bytes),
+                StatusIs(absl::StatusCode::kResourceExhausted));
+  }
 }
 
 // The kernel lists what it was asked for: "hg" is for huge pages.
