@@ -248,7 +248,11 @@ std::string WriteText(const Answer& answer, const GateCommits& commits) {
           : absl::StrCat("+", FormatBytes(search.growth_bytes), " by ", count,
                          count == 1 ? " culprit" : " culprits");
   absl::StrAppend(&text, "; measured ", search.measured_count, " of ",
-                  commits.size(), " commits\n");
+                  commits.size(), " commits");
+  if (search.confirming_count > 0) {
+    absl::StrAppend(&text, ", ", search.confirming_count, " only to be sure");
+  }
+  text += "\n";
   for (const ShownCulprit& each : answer.shown) {
     text += WriteCulprit(each, commits);
   }
@@ -298,6 +302,7 @@ std::string WriteJson(const Answer& answer, const GateCommits& commits) {
   Json json = {{"growth_bytes", answer.search.growth_bytes},
                {"commit_count", commits.size()},
                {"measured_count", answer.search.measured_count},
+               {"confirming_count", answer.search.confirming_count},
                {"culprits", Json::array()},
                {"not_known", answer.doubts},
                {"unmeasurable", Json::array()},

@@ -141,11 +141,14 @@ BUILD_WORKSPACE_DIRECTORY=$PWD/merged expect 2 "side: is no commit of main's own
 BUILD_WORKSPACE_DIRECTORY=$PWD/merged expect 1 '^[+]75 B by 2 culprits' --good="$(commit 145)" --bad=main //app:table
 
 # Three of three, one of them in two parts.
-expect 1 '^[+]225 B by 4 culprits; measured [0-9]+ of 201 commits$' --good=main~200 --store=store $renamed //app:table
+expect 1 '^[+]225 B by 4 culprits; measured [0-9]+ of 201 commits, 4 only to be sure$' --good=main~200 --store=store $renamed //app:table
 count=$(wc -l <measured)
 says "measured $count of 201"
-((count <= 28)) || fail "$count commits were measured: $(tr '\n' ',' <measured)"
-echo "measured $count of 201 commits"
+((count <= 24)) || fail "$count commits were measured: $(tr '\n' ',' <measured)"
+# Others have the figures of a commit that was measured, in Bazel's cache, too.
+changing=$(awk '$2 % 3 == 0 || $2 == 200' measured | wc -l)
+((changing <= 20)) || fail "$changing measured commits change the gate: $(tr '\n' ',' <measured)"
+echo "measured $count of 201 commits, $changing with figures of their own"
 /usr/bin/python3 -B "$TREE/tools/docs/check_outputs.py" --tree="$TREE" gates/trend/README.md \
   --command='bazel run //gates:culprit -- --good=v1.0 --bad=main //app:table' <out || fail "README: $(<out)"
 says "^[+]100 B by $(commit 30) 2023-11-1[0-9] Ann Author: Change 30$"

@@ -131,9 +131,10 @@ class Search {
       return absl::OkStatus();
     }
     const std::vector<size_t> relevant = FindRelevant(grown);
+    const bool is_confirming = relevant.size() == 1;
     const std::optional<size_t> next =
-        relevant.size() == 1 ? ChooseNeighbour(grown, relevant.front())
-                             : ChooseNext(relevant);
+        is_confirming ? ChooseNeighbour(grown, relevant.front())
+                      : ChooseNext(relevant);
     if (!next.has_value()) {
       Blame(grown, relevant, Certainty::kSomeUnmeasurable);
       return absl::OkStatus();
@@ -143,8 +144,12 @@ class Search {
       Blame(grown, relevant, Certainty::kTooMany);
       return absl::OkStatus();
     }
+    const int64_t measured_before = result_.measured_count;
     const absl::StatusOr<bool> is_measured = Measure(*next);
     if (!is_measured.ok()) return is_measured.status();
+    if (is_confirming) {
+      result_.confirming_count += result_.measured_count - measured_before;
+    }
     if (!*is_measured) {
       open_.push_back(grown);
       return absl::OkStatus();

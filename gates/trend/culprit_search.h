@@ -77,6 +77,10 @@ struct Culprit {
 struct CulpritSearch {
   std::vector<Culprit> culprits;  // in the order of the commits
   int64_t measured_count = 0;     // attempts that failed count, too
+  // How many of these were measured only to be sure of a single suspect. They
+  // are the suspect and the commit before it. Most change none of the gate's
+  // files, so that Bazel has their figures in its cache.
+  int64_t confirming_count = 0;
   std::vector<size_t> unmeasurable;
   // The growth from the first to the last commit; 0 if nothing grew, and then
   // there is no culprit.

@@ -103,6 +103,7 @@ TEST(CulpritSearchTest, MeasuresRelevantCommitsOnly) {
   ASSERT_THAT(search, IsOk());
   EXPECT_THAT(CommitsOf(*search), ElementsAre(One{500}));
   EXPECT_EQ(search->culprits[0].before, 499u);
+  EXPECT_EQ(search->confirming_count, 1);
   for (const size_t commit : range.measured) {
     EXPECT_TRUE(commit == 0 || commit == 999 || range.IsRelevant(commit) ||
                 range.IsRelevant(commit + 1))
