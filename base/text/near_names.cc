@@ -81,7 +81,7 @@ std::string DidYouMean(absl::string_view wanted,
   const std::vector<absl::string_view> names(candidates.begin(),
                                              candidates.end());
   const std::vector<std::string> near = NearNames(wanted, names);
-  return near.empty() ? "" : absl::StrCat("; did you mean \"", near[0], "\"?");
+  return near.empty() ? "" : absl::StrCat(" (did you mean \"", near[0], "\"?)");
 }
 
 }  // namespace footprint

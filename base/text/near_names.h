@@ -31,7 +31,7 @@ std::vector<std::string> NearNames(
 std::string NearNamesText(absl::string_view wanted,
                           absl::Span<const absl::string_view> candidates);
 
-// Returns `; did you mean "a"?` with the candidate that is closest to a
+// Returns ` (did you mean "a"?)` with the candidate that is closest to a
 // misspelt word, or "" if none is close.
 std::string DidYouMean(absl::string_view wanted,
                        const std::vector<std::string>& candidates);

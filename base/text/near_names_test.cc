@@ -67,9 +67,9 @@ TEST(NearNamesTest, AreSaidInAnError) {
 
 TEST(NearNamesTest, AreAskedFor) {
   EXPECT_EQ(DidYouMean("BM_Laod", {"BM_Save", "BM_Load", "BM_Loader"}),
-            "; did you mean \"BM_Load\"?");
+            " (did you mean \"BM_Load\"?)");
   EXPECT_EQ(DidYouMean("BM_Load/rows:10", {"BM_Load/rows:100"}),
-            "; did you mean \"BM_Load/rows:100\"?");
+            " (did you mean \"BM_Load/rows:100\"?)");
   EXPECT_EQ(DidYouMean("BM_Load", {}), "");
   EXPECT_EQ(DidYouMean("BM_Load", {"//gates/deployments/tabular:x"}), "");
   EXPECT_EQ(DidYouMean("abcd", {"wxyz"}), "");

@@ -130,12 +130,12 @@ void ExpectError(const absl::StatusOr<DeviceFit>& fit, absl::StatusCode code,
 
 TEST(DeviceFitTest, UnknownNamesSayWhereAndWhatToDo) {
   ExpectError(Fit({}, "bix"), absl::StatusCode::kNotFound,
-              "f.textproto: has no device \"bix\"; did you mean \"box\"?");
+              "f.textproto: has no device \"bix\" (did you mean \"box\"?)");
   WhatIf what_if;
   what_if.with = {"othr"};
   ExpectError(Fit(what_if), absl::StatusCode::kNotFound,
-              "f.textproto: has no deployment \"othr\"; did you mean "
-              "\"other\"?");
+              "f.textproto: has no deployment \"othr\" (did you mean "
+              "\"other\"?)");
   what_if.with = {"small"};
   ExpectError(Fit(what_if), absl::StatusCode::kInvalidArgument,
               "runs on \"box\" anyway");

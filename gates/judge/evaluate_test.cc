@@ -278,8 +278,8 @@ TEST(EvaluateTest, PhasesAreJudgedByName) {
   EXPECT_EQ(verdict.judgements(0).phase(), "loop/read");
   EXPECT_EQ(verdict.judgements(0).measured(), 400);
   EXPECT_THAT(OnlyProblem(judge("loop/raed")),
-              HasSubstr("there is no phase \"loop/raed\"; did you mean "
-                        "\"loop/read\"?"));
+              HasSubstr("there is no phase \"loop/raed\" (did you mean "
+                        "\"loop/read\"?)"));
 }
 
 TEST(EvaluateTest, AThresholdThatMatchesNothingIsNamedWithTheNearestName) {
@@ -406,8 +406,8 @@ TEST(EvaluateTest, ABenchmarkThatLostItsPhaseIsNamed) {
   EXPECT_THAT(OnlyProblem(verdict),
               AllOf(HasSubstr("t.textproto:20: does not judge //a:b "
                               "BM_Load/rows:20, which it names: there is no "
-                              "phase \"loop/read\"; did you mean "
-                              "\"loop/raed\"?")));
+                              "phase \"loop/read\" (did you mean "
+                              "\"loop/raed\"?)")));
 }
 
 TEST(EvaluateTest, ABenchmarkThatLostItsMetricIsNamed) {

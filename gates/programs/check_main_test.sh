@@ -183,11 +183,11 @@ thresholds renamed 'threshold { selector { label: "//a:b" benchmark: "BM_Y" } me
 expect 2 'renamed.textproto:4: matches nothing: .*did you mean "BM_X"' good.binpb renamed.textproto
 expect 2 'no threshold judges benchmark "BM_X"' good.binpb renamed.textproto
 thresholds gone 'threshold { selector { label: "//a:c" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1000 }'
-expect 2 'no profile of this gate has the label //a:c; did you mean "//a:b"' good.binpb gone.textproto
-expect 2 'no profile of this gate has the label //a:c; did you mean "//a:b"' good.binpb gone.textproto --complete
+expect 2 'no profile of this gate has the label //a:c [(]did you mean "//a:b"[?][)]' good.binpb gone.textproto
+expect 2 'no profile of this gate has the label //a:c [(]did you mean "//a:b"[?][)]' good.binpb gone.textproto --complete
 # A strict rule with a mistyped label, next to a rule that holds, is reported.
 { cat limit.textproto; echo 'threshold { selector { label: "//a:bb" benchmark: "BM_X" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1 }'; } >slip.textproto
-expect 2 'slip.textproto:5: no profile of this gate has the label //a:bb; did you mean "//a:b"' good.binpb slip.textproto
+expect 2 'slip.textproto:5: no profile of this gate has the label //a:bb [(]did you mean "//a:b"[?][)]' good.binpb slip.textproto
 sed '3a shared: true' slip.textproto >shared.textproto
 expect 0 '^ACCEPT' good.binpb shared.textproto
 expect 2 'shared.textproto:6: no profile of this gate has the label' good.binpb shared.textproto --complete
@@ -217,7 +217,7 @@ sed '3a recorded: true' limit.textproto >unrecorded.textproto
 expect 2 'unrecorded.textproto:5:1: has no history of its value' good.binpb unrecorded.textproto
 
 # Flags and outputs.
-expect 2 'there is no flag --fromat; did you mean "format"' good.binpb limit.textproto --fromat=json
+expect 2 'there is no flag --fromat [(]did you mean "format"[?][)]' good.binpb limit.textproto --fromat=json
 expect 2 'use text, json, .*openmetrics; or html' good.binpb limit.textproto --format=yaml
 expect 2 '--write=sarif is not FORMAT:FILE' good.binpb limit.textproto --write=sarif
 expect 2 'two formats are to be written into x' good.binpb limit.textproto --write=json:x --write=text:x
@@ -247,7 +247,7 @@ grep -q '^deployment' out && { echo "--all has the short table, too"; failures=$
 expect 0 '"benchmark": "BM_X",' good.binpb limit.textproto --all --format=json
 expect 0 '"judgements": \[\],' good.binpb limit.textproto --format=json
 expect 0 '^ACCEPT 1 deployment' good.binpb limit.textproto --only='//a:*'
-expect 2 'no deployment of this gate is named --only=//a:bb; did you mean "//a:b"' good.binpb limit.textproto --only=//a:bb
+expect 2 'no deployment of this gate is named --only=//a:bb [(]did you mean "//a:b"[?][)]' good.binpb limit.textproto --only=//a:bb
 expect 2 '--only needs a value' good.binpb limit.textproto --only
 profile worse 'label: "//c:d" environment { compiler: "gcc" } benchmarks { name: "BM_X"
   metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 2000 } }'

@@ -35,8 +35,9 @@ TEST(CommandFlagsTest, SaysWhatIsWrong) {
   const auto message = [](const std::string& argument) {
     return std::string(Parse({argument}).status().message());
   };
-  EXPECT_THAT(message("--fromat=json"),
-              HasSubstr("there is no flag --fromat; did you mean \"format\"?"));
+  EXPECT_THAT(
+      message("--fromat=json"),
+      HasSubstr("there is no flag --fromat (did you mean \"format\"?)"));
   EXPECT_EQ(message("--format"),
             "--format needs a value: --format=...; see --help");
   EXPECT_EQ(message("--add=1"), "--add takes no value; see --help");

@@ -154,7 +154,7 @@ expect 1 '^//a:b BM_Fit/rows:10: default.textproto:4' explain --manifest=with_de
 sed -i 's/max_bytes: 1 /max_bytes: 1000 /' default.textproto
 expect 0 '^//a:b BM_Fit/rows:10: default.textproto:4' explain --manifest=with_default default:12
 expect 0 '"gives_way"' explain --manifest=with_default default:12 --format=json
-expect 2 'no rule that was judged is named //a:bb; did you mean "//a:b"' explain --manifest=manifest //a:bb
+expect 2 'no rule that was judged is named //a:bb [(]did you mean "//a:b"[?][)]' explain --manifest=manifest //a:bb
 expect 2 'with --benchmark=BM_No' explain --manifest=manifest //a:b --benchmark=BM_No
 expect 2 'name a gate' explain --manifest=manifest
 # A gate of one program needs no name.

@@ -45,8 +45,8 @@ expect 0 '^FITS box, 100 B left' --fleet=fleet.textproto box --with=price
 expect 1 '^DOES NOT FIT box, 100 B too much of 800 B' --fleet=fleet.textproto box --with=price --ram=800
 expect 1 '^DOES NOT FIT box, ' --fleet=fleet.textproto box --ram=1
 expect 0 '^FITS box, 900 B left' --fleet=fleet.textproto box --without=ranker
-expect 2 'has no device "bix"; did you mean "box"' --fleet=fleet.textproto bix
-expect 2 'has no deployment "prize"; did you mean "price"' --fleet=fleet.textproto box --with=prize
+expect 2 'has no device "bix" [(]did you mean "box"[?][)]' --fleet=fleet.textproto bix
+expect 2 'has no deployment "prize" [(]did you mean "price"[?][)]' --fleet=fleet.textproto box --with=prize
 expect 2 'deployment "gone" is //a:gone, of which no profile' --fleet=fleet.textproto box --with=gone
 expect 2 'fleet.textproto: no deployment runs on "bare"' --fleet=fleet.textproto bare
 expect 2 'name a device of fleet.textproto: box typo bare' --fleet=fleet.textproto

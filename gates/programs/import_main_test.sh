@@ -57,7 +57,7 @@ expect 2 '--output needs --label' "$IMPORT" --output=x.binpb --label=a "$FILES/m
 [[ -e x.binpb ]] && { echo "a profile without a label"; failures=$((failures + 1)); }
 expect 2 'heaptrack.txt: is of heaptrack, and the files before it are of massif' \
   "$IMPORT" "$FILES/massif.out" "$FILES/heaptrack.txt"
-expect 2 'there is no flag --labell; did you mean "label"' "$IMPORT" --labell=x
+expect 2 'there is no flag --labell [(]did you mean "label"[?][)]' "$IMPORT" --labell=x
 cp "$FILES/massif.out" own.out
 expect 2 'own.out would overwrite a file that is read' \
   "$IMPORT" --label=//a:b --output=./own.out own.out

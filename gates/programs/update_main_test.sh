@@ -217,7 +217,7 @@ unchanged
 # Mistakes change nothing.
 limits 2000
 expect 2 'nothing that was measured is named --only=//c:d' --only=//c:d
-expect 2 'there is no flag --ad; did you mean "add"' --ad
+expect 2 'there is no flag --ad [(]did you mean "add"[?][)]' --ad
 expect 2 '^update: --file says where --add puts thresholds' --file=limits.textproto
 unchanged
 (unset BUILD_WORKSPACE_DIRECTORY && "$UPDATE" --manifest=manifest --update_target=//x:up) >"$TEST_TMPDIR/out" 2>&1

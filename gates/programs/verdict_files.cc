@@ -21,7 +21,7 @@ absl::Status CheckVerdictFormat(absl::string_view format) {
   const absl::Status status = FindReportFormat(format).status();
   if (status.ok()) return status;
   return absl::InvalidArgumentError(
-      absl::StrCat(status.message(), "; or ", kPage));
+      absl::StrCat(status.message(), ", or ", kPage));
 }
 
 absl::StatusOr<std::vector<VerdictFile>> ParseVerdictFiles(

@@ -35,7 +35,7 @@ TEST(VerdictFilesTest, MistakesAreNamed) {
   ExpectRefused({"sarif"}, "--write=sarif is not FORMAT:FILE");
   ExpectRefused({"sarif:"}, "is not FORMAT:FILE");
   ExpectRefused({""}, "is not FORMAT:FILE");
-  ExpectRefused({"yaml:x"}, "gitlab or openmetrics; or html");
+  ExpectRefused({"yaml:x"}, "gitlab or openmetrics, or html");
   ExpectRefused({"json:x", "text:x"}, "two formats are to be written into x");
 }
 

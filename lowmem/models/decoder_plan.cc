@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/simd/dense_product.h"
+#include "footprint/base/text/format_bytes.h"
 #include "footprint/lowmem/kernels/int8_product.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/weights/tile.h"
@@ -249,10 +250,11 @@ absl::StatusOr<DecoderPlan> PlanDecoder(const DecoderPlanRequest& request,
   const DecoderPlan least = Lay(request, smallest);
   if (least.peak_bytes > budget_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(
-        "a budget of ", budget_bytes,
-        " bytes is too small: ", request.positions, " positions on ",
-        request.workers, " threads need at least ", least.peak_bytes,
-        " bytes, ", least.cache.size_bytes, " of them for keys and values"));
+        "a budget of ", FormatBytes(budget_bytes),
+        " is too small: ", request.positions, " positions on ", request.workers,
+        request.workers == 1 ? " thread" : " threads", " need at least ",
+        FormatBytes(least.peak_bytes), ", of which keys and values take ",
+        FormatBytes(least.cache.size_bytes)));
   }
   return GrowPlan(request, budget_bytes, smallest, Grow, Lay);
 }

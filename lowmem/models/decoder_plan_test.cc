@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/base/text/format_bytes.h"
 #include "footprint/lowmem/streaming/plan_growth.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -134,8 +135,9 @@ TEST(PlanDecoderTest, NeverExceedsTheBudgetAndGrowsWithIt) {
     EXPECT_EQ(PlanDecoder(request, least)->peak_bytes, least);
     const auto none = PlanDecoder(request, least - 1);
     EXPECT_THAT(none, StatusIs(absl::StatusCode::kResourceExhausted));
-    EXPECT_TRUE(absl::StrContains(none.status().message(),
-                                  absl::StrCat(least, " bytes")));
+    EXPECT_TRUE(
+        absl::StrContains(none.status().message(),
+                          absl::StrCat("at least ", FormatBytes(least))));
   }
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/dense_product.h"
+#include "footprint/base/text/format_bytes.h"
 #include "footprint/lowmem/kernels/int8_product.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/weights/tile.h"
@@ -178,13 +179,15 @@ absl::StatusOr<EncoderPlan> PlanEncoder(const EncoderPlanRequest& request,
   const EncoderPlan least = Lay(request, smallest);
   if (least.peak_bytes > budget_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(
-        "a budget of ", budget_bytes, " bytes is too small: ", request.tokens,
-        " tokens on ", request.workers, " threads need at least ",
-        least.peak_bytes, " bytes",
+        "a budget of ", FormatBytes(budget_bytes),
+        " is too small: ", request.tokens, " tokens on ", request.workers,
+        request.workers == 1 ? " thread" : " threads", " need at least ",
+        FormatBytes(least.peak_bytes),
         request.sequences == 1
             ? ""
-            : absl::StrCat(", ", OutputBytes(request), " of them for the ",
-                           "output of ", request.sequences, " sequences")));
+            : absl::StrCat(", of which the output of ", request.sequences,
+                           " sequences takes ",
+                           FormatBytes(OutputBytes(request)))));
   }
   return GrowPlan(request, budget_bytes, smallest, Grow, Lay);
 }

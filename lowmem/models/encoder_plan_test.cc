@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/base/text/format_bytes.h"
 #include "footprint/lowmem/models/encoder_config.h"
 #include "footprint/lowmem/streaming/plan_growth.h"
 #include "gmock/gmock.h"
@@ -149,8 +150,9 @@ TEST(PlanEncoderTest, NeverExceedsTheBudgetAndGrowsWithIt) {
     }
     const auto below = PlanEncoder(request, *least - 1);
     EXPECT_THAT(below, StatusIs(absl::StatusCode::kResourceExhausted));
-    EXPECT_TRUE(absl::StrContains(below.status().message(),
-                                  absl::StrCat("at least ", *least, " bytes")));
+    EXPECT_TRUE(
+        absl::StrContains(below.status().message(),
+                          absl::StrCat("at least ", FormatBytes(*least))));
   }
 }
 
@@ -197,9 +199,10 @@ TEST(PlanEncoderTest, NeedsForABatchWhatItNeedsForOneAndTheOutput) {
     EXPECT_EQ(many->chunk_features, single->chunk_features);
     EXPECT_EQ(many->output.size_bytes, output_bytes);
   }
-  EXPECT_TRUE(absl::StrContains(
-      PlanEncoder(batch, 1 << 20).status().message(),
-      absl::StrCat(output_bytes, " of them for the output of 16 sequences")));
+  EXPECT_TRUE(
+      absl::StrContains(PlanEncoder(batch, 1 << 20).status().message(),
+                        absl::StrCat("the output of 16 sequences takes ",
+                                     FormatBytes(output_bytes))));
 }
 
 TEST(PlanEncoderTest, RefusesWhatCannotRun) {

@@ -115,19 +115,20 @@ absl::Status CheckFlags() {
     return wrong("give one of --prompt and --score");
   }
   if (absl::GetFlag(FLAGS_generate) < 1) {
-    return wrong("--generate: at least 1 token");
+    return wrong("--generate must be at least 1 token");
   }
   const absl::optional<int64_t> context = absl::GetFlag(FLAGS_context);
   if (context.has_value() && *context < 1) {
-    return wrong("--context: at least 1 token");
+    return wrong("--context must be at least 1 token");
   }
   const double temperature = absl::GetFlag(FLAGS_temperature);
   if (!(temperature >= 0 && std::isfinite(temperature))) {
-    return wrong("--temperature: 0 or more");
+    return wrong("--temperature must be 0 or more");
   }
-  if (absl::GetFlag(FLAGS_top_k) < 0) return wrong("--top_k: 0 or more");
+  if (absl::GetFlag(FLAGS_top_k) < 0) return wrong("--top_k must be 0 or more");
   const double top_p = absl::GetFlag(FLAGS_top_p);
-  if (!(top_p > 0 && top_p <= 1)) return wrong("--top_p: above 0, at most 1");
+  if (!(top_p > 0 && top_p <= 1))
+    return wrong("--top_p must be above 0 and at most 1");
   absl::Status status =
       lowmem_internal::CheckThreads(absl::GetFlag(FLAGS_threads));
   status.Update(

@@ -196,11 +196,11 @@ expect_error 2 'one of --prompt and --score' "$BIN/lowmem_chat" "$SCORED" --scor
 
 # Each error must have its message and its exit code.
 expect_error 2 'takes one MODEL_DIR' "$BIN/lowmem_chat"
-expect_error 2 '--generate: at least 1 token' "$BIN/lowmem_chat" model --generate=0
-expect_error 2 '--temperature: 0 or more' "$BIN/lowmem_chat" model --temperature=-1
-expect_error 2 '--top_p: above 0' "$BIN/lowmem_chat" model --top_p=0
-expect_error 2 '--top_k: 0 or more' "$BIN/lowmem_chat" model --top_k=-1
-expect_error 2 '--threads: from 1' "$BIN/lowmem_chat" model --threads=0
+expect_error 2 '--generate must be at least 1 token' "$BIN/lowmem_chat" model --generate=0
+expect_error 2 '--temperature must be 0 or more' "$BIN/lowmem_chat" model --temperature=-1
+expect_error 2 '--top_p must be above 0' "$BIN/lowmem_chat" model --top_p=0
+expect_error 2 '--top_k must be 0 or more' "$BIN/lowmem_chat" model --top_k=-1
+expect_error 2 '--threads=0 is not from 1 to' "$BIN/lowmem_chat" model --threads=0
 expect_error 2 '--budget' "$BIN/lowmem_chat" model --budget=many
 expect_error 2 'backend' "$BIN/lowmem_chat" model --backend=tape
 expect_error 1 'is too small' "$BIN/lowmem_chat" model --prompt=a --budget=4KiB

@@ -125,7 +125,7 @@ expect_error 2 'takes one MODEL_DIR' "$EMBED"
 expect_error 2 'one of --text and --file' "$EMBED" "$MODEL"
 expect_error 2 'one of --text and --file' "$EMBED" "$MODEL" --text=a --file=lines
 expect_error 2 'ends in none of .npy' "$EMBED" "$MODEL" --text=a --output=vectors.txt
-expect_error 2 '--threads: from 1' "$EMBED" "$MODEL" --text=a --threads=0
+expect_error 2 '--threads=0 is not from 1 to' "$EMBED" "$MODEL" --text=a --threads=0
 expect_error 2 '--budget' "$EMBED" "$MODEL" --text=a --budget=many
 expect_error 1 'already exists' "$EMBED" "$MODEL" --text=a --output=vectors.npy
 expect_error 1 'an input, which it would replace' "$EMBED" "$MODEL" --file=vectors.jsonl \

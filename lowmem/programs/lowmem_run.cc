@@ -183,10 +183,11 @@ absl::Status ReadInput(Request* request) {
           "--ids and --random_ids are both given; leave one out");
     }
     if (*random_ids < 1) {
-      return absl::InvalidArgumentError("--random_ids: at least 1 token");
+      return absl::InvalidArgumentError(
+          "--random_ids must be at least 1 token");
     }
     if (batch < 1) {
-      return absl::InvalidArgumentError("--batch: at least 1 sequence");
+      return absl::InvalidArgumentError("--batch must be at least 1 sequence");
     }
     request->random_tokens = *random_ids;
     request->random_sequences = batch;
@@ -218,11 +219,11 @@ absl::Status ReadFlags(Request* request) {
   if (!threads.ok()) return threads;
   request->repeat = absl::GetFlag(FLAGS_repeat);
   if (request->repeat < 1) {
-    return absl::InvalidArgumentError("--repeat: at least 1 pass");
+    return absl::InvalidArgumentError("--repeat must be at least 1 pass");
   }
   request->generate = absl::GetFlag(FLAGS_generate);
   if (request->generate.has_value() && *request->generate < 1) {
-    return absl::InvalidArgumentError("--generate: at least 1 token");
+    return absl::InvalidArgumentError("--generate must be at least 1 token");
   }
   const auto budget = lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget));
   if (!budget.ok()) return budget.status();

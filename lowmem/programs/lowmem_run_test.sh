@@ -298,8 +298,8 @@ refuses 2 '"x" is not a number' minilm.F32 --ids=1,x
 refuses 2 '"" is not a number' minilm.F32 --ids=1,,2
 refuses 2 '"" is not a number' minilm.F32 --ids=1,2,
 refuses 2 '--ids and --random_ids are both given' minilm.F32 --ids=1 --random_ids=2
-refuses 2 '--random_ids: at least 1 token' minilm.F32 --random_ids=-1
-refuses 2 '--batch: at least 1 sequence' minilm.F32 --random_ids=1 --batch=0
+refuses 2 '--random_ids must be at least 1 token' minilm.F32 --random_ids=-1
+refuses 2 '--batch must be at least 1 sequence' minilm.F32 --random_ids=1 --batch=0
 refuses 2 '--batch goes with --random_ids' minilm.F32 --ids=1 --batch=2
 refuses 2 '--budget: ' minilm.F32 --ids=1 --budget=much
 refuses 1 '--generate goes with a decoder' minilm.F32 --ids=1 --generate=2
@@ -332,16 +332,16 @@ refuses 1 'token 1 has the id 100; the vocabulary has 100 entries' minilm.F32 --
 refuses 1 'token 0 has the id -1' gpt2.F32 --ids=-1
 refuses 1 '41 tokens, but the model has 40 positions' minilm.F32 --random_ids=41
 refuses 2 'no backend "disk"' minilm.F32 --ids=1 --backend=disk
-refuses 2 '--threads: from 1 to 1024' minilm.F32 --ids=1 --threads=0
-refuses 2 '--threads: from 1 to 1024' minilm.F32 --ids=1 --threads=40000
-refuses 2 '--repeat: at least 1 pass' minilm.F32 --ids=1 --repeat=0
-refuses 2 '--generate: at least 1 token' gpt2.F32 --ids=1 --generate=0
+refuses 2 '--threads=0 is not from 1 to 1024' minilm.F32 --ids=1 --threads=0
+refuses 2 '--threads=40000 is not from 1 to 1024' minilm.F32 --ids=1 --threads=40000
+refuses 2 '--repeat must be at least 1 pass' minilm.F32 --ids=1 --repeat=0
+refuses 2 '--generate must be at least 1 token' gpt2.F32 --ids=1 --generate=0
 refuses 1 "a checkpoint's folder holds config.json" nowhere --ids=1
 for folder in minilm.F32 gpt2.F32; do
   refuses 1 'too small' $folder --ids=1,2,3 --budget=1KiB
-  least=$(sed -n 's/.*need at least \([0-9]*\) bytes.*/\1/p' log)
-  run $folder --ids=1,2,3 --budget="$least"
-  refuses 1 "need at least $least bytes" $folder --ids=1,2,3 --budget=$((least - 1))
+  least=$(sed -n 's/.*need at least [^(]*(\([0-9,]*\) B).*/\1/p' log)
+  run $folder --ids=1,2,3 --budget="${least//,/}"
+  refuses 1 "($least B)" $folder --ids=1,2,3 --budget=$((${least//,/} - 1))
 done
 cp -r minilm.F32 other
 sed -i 's/"intermediate_size": *600/"intermediate_size": 599/' other/config.json

@@ -84,7 +84,7 @@ absl::StatusOr<CacheType> ParseCacheType(const std::string& flag) {
 absl::Status CheckThreads(int threads) {
   if (threads >= 1 && threads <= kMostWorkers) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("--threads: from 1 to ", kMostWorkers, " threads"));
+      absl::StrCat("--threads=", threads, " is not from 1 to ", kMostWorkers));
 }
 
 absl::StatusOr<Budget> FindBudget(
