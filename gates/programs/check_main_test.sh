@@ -218,7 +218,7 @@ expect 2 'unrecorded.textproto:5:1: has no history of its value' good.binpb unre
 
 # Flags and outputs.
 expect 2 'there is no flag --fromat [(]did you mean "format"[?][)]' good.binpb limit.textproto --fromat=json
-expect 2 'use text, json, .*openmetrics; or html' good.binpb limit.textproto --format=yaml
+expect 2 'use text, json, .*openmetrics, or html' good.binpb limit.textproto --format=yaml
 expect 2 '--write=sarif is not FORMAT:FILE' good.binpb limit.textproto --write=sarif
 expect 2 'two formats are to be written into x' good.binpb limit.textproto --write=json:x --write=text:x
 expect 2 'cannot be created' good.binpb limit.textproto --write=json:/nowhere/x

@@ -133,7 +133,8 @@ class Remarks {
 void AddRemarks(const TrialResult& result, const std::string& label,
                 Verdict* verdict) {
   Remarks remarks(label, verdict);
-  remarks.Add("trial", result.reason());
+  // Otherwise a problem says it.
+  if (IsOfTheBudget(result.cause())) remarks.Add("trial", result.reason());
   for (const TrialRun& run : result.runs()) {
     remarks.Add(WordOfPurpose(run.purpose()), DescribeRun(run));
   }

@@ -472,6 +472,8 @@ int main(int argc, char** argv) {
       "lowmem_chat MODEL_DIR [--prompt=TEXT | --score=TEXT] [--budget=32MiB]\n"
       "Answers a question or continues a text. MODEL_DIR is a folder with\n"
       "config.json, tokenizer.json and model.safetensors, or a GGUF file.\n"
+      "Weights in several files, with model.safetensors.index.json, are read\n"
+      "in place.\n"
       "Pack the weights of a folder once, so that they are read faster:\n"
       "  lowmem_pack MODEL_DIR/model.safetensors MODEL_DIR/model.safetensors");
   return footprint::lowmem_internal::RunOnFolder(

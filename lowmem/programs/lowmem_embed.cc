@@ -470,7 +470,8 @@ int main(int argc, char** argv) {
       "--text=TEXT | --file=LINES\n"
       "Computes a vector for each text, or scores with --scores. MODEL_DIR is\n"
       "the folder of a sentence-transformers model, a classifier or a\n"
-      "reranker, with model.safetensors.");
+      "reranker, with model.safetensors, or with several files of weights and\n"
+      "model.safetensors.index.json.");
   return footprint::lowmem_internal::RunOnFolder(
       "lowmem_embed", footprint::lowmem_internal::ParseFlags(argc, argv),
       footprint::CheckFlags, footprint::Run);

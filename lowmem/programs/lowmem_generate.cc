@@ -140,7 +140,15 @@ int main(int argc, char** argv) {
     bar.Update(done, total);
   };
   // The folder may exist. If it cannot be made, writing the files fails.
-  mkdir(arguments[1], 0777);
+  struct stat folder;
+  if (mkdir(arguments[1], 0777) != 0 && stat(arguments[1], &folder) == 0 &&
+      !S_ISDIR(folder.st_mode)) {
+    return Fail(ExitCode::kWrongUsage,
+                absl::InvalidArgumentError(
+                    absl::StrCat(arguments[1],
+                                 " is a file; name a folder, which may be "
+                                 "new")));
+  }
   const absl::Status written =
       footprint::WriteCheckpoint(arguments[1], *shape, options);
   return written.ok() ? 0 : Fail(ExitCode::kFailed, written);

@@ -31,7 +31,8 @@
 ABSL_FLAG(std::vector<std::string>, panels, {},
           "rules PATTERN=COLUMNS, separated by commas, for the matrices to "
           "store in column panels; the first rule that matches a matrix "
-          "counts; default: rules for BERT, DistilBERT, GPT-2, and Llama and "
+          "counts, and 0 columns keep its usual order; default: rules for "
+          "BERT, DistilBERT, GPT-2, and Llama and "
           "later families");
 ABSL_FLAG(bool, no_panels, false,
           "store every matrix in its usual order, also one that INPUT stores "

@@ -316,6 +316,9 @@ refuses 1 '2000000000 sequences; a batch has from 1 to' \
 # has two tebibytes.
 lowmem_generate --shape=minilm --layers=1 --hidden=1024 --heads=16 --intermediate=64 \
   --vocabulary=100 --positions=512 wide 2>log
+touch a_file
+! lowmem_generate a_file 2>log || fail "a file was taken for a folder"
+says '^lowmem_generate: a_file is a file; name a folder'
 refuses 1 'make 2.00 TiB free, or give fewer tokens, sequences or --threads' \
   wide --random_ids=512 --batch=1048576
 # The product has some five billion operations; the steps take the time
