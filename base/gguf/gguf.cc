@@ -72,6 +72,8 @@ constexpr TensorType kTensorTypes[] = {
     {34, "TQ1_0"},
     {35, "TQ2_0"},
     {39, "MXFP4"},
+    {40, "NVFP4"},
+    {41, "Q1_0"},
 };
 
 bool IsInteger(GgufType type) {

@@ -263,6 +263,8 @@ TEST(GgufTest, RefusesWhatItDoesNotReadByName) {
        {Fault{"version 1", Begin(0, 0, 1) + data, "the format has version 1"},
         Fault{"version 4", Begin(0, 0, 4) + data, "the format has version 4"},
         Fault{"big-endian", Begin(0, 0, 0x03000000) + data, "big-endian"},
+        Fault{"Q1_0", Begin(1, 0) + TensorEntry("t", 128, 41, 0) + data,
+              "tensor \"t\": it is of type Q1_0, which is not read"},
         Fault{"IQ4_XS", Begin(1, 0) + TensorEntry("t", 256, 23, 0) + data,
               "tensor \"t\": it is of type IQ4_XS, which is not read"}}) {
     const absl::StatusOr<GgufIndex> index = Open(other.bytes);

@@ -148,6 +148,7 @@ done
 # An interruption is no failure of the revision.
 revision 2 'interrupted, so nothing is concluded' --base="$second" --bazel="exit 8;"
 revision 2 'interrupted, so nothing is concluded' --base="$second" --bazel='kill -INT $$;'
+revision 2 '[-]-worktree= names no folder' --base="$second" --worktree=
 revision 2 'blocker/x.lock: .*[-]-worktree=' --base="$second" --worktree=blocker/x
 # Names are words to every shell.
 hostile=$(printf 'x\xe2\x80\xae')"';touch\${IFS}pwned;#"

@@ -30,6 +30,11 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadRenamed(
 
 absl::StatusOr<std::string> FindWorktree(const CommandFlags& flags,
                                          const std::string& workspace) {
+  if (flags.Has("worktree") && flags.Value("worktree", "").empty()) {
+    return absl::InvalidArgumentError(
+        "--worktree= names no folder; write --worktree=FOLDER, or leave it out "
+        "for one in the cache folder");
+  }
   std::error_code ignored;
   const std::string worktree =
       flags.Has("worktree")

@@ -299,6 +299,7 @@ class Translation {
         return;
       }
       set->others.push_back(TakeSet(depth + 1));
+      follows_class_ = true;
       return;
     }
     if (!IsNext("\\")) {

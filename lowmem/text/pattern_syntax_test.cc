@@ -34,6 +34,8 @@ TEST(PatternSyntaxTest, WritesSetsOfSetsAsExpressions) {
   EXPECT_THAT(ToPcre2Pattern("[a-c&&[^b]]+"),
               IsOkAndHolds("(?:(?=[a-c])(?:[^b]))+"));
   EXPECT_THAT(ToPcre2Pattern("[a[bc]]"), IsOkAndHolds("(?:[bc]|[a])"));
+  // The hyphen makes no range with the "a".
+  EXPECT_THAT(ToPcre2Pattern("[a[b]-z]"), IsOkAndHolds("(?:[b]|[a\\-z])"));
   EXPECT_THAT(ToPcre2Pattern("[^a\\D]"),
               IsOkAndHolds("(?:(?!(?:[^\\p{Nd}]|[a]))(?s:.))"));
   EXPECT_THAT(ToPcre2Pattern("[^\\d]"), IsOkAndHolds("[^\\p{Nd}]"));

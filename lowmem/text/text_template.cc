@@ -76,9 +76,12 @@ absl::StatusOr<TextTemplate::Parts> TextTemplate::ReadParts(
     const Json& ids = JsonMember(JsonMember(special, name), "ids");
     for (const Json& json_id : ids) {
       const absl::optional<int32_t> id = JsonId(json_id);
-      if (id.has_value()) {
-        parts.push_back({Part::Kind::kId, *id, TypeOf(token)});
+      if (!id.has_value()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("post_processor has an id of its special token \"",
+                         name, "\" that is no number of a word"));
       }
+      parts.push_back({Part::Kind::kId, *id, TypeOf(token)});
     }
     if (ids.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(

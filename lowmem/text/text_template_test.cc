@@ -1,6 +1,9 @@
 #include "footprint/lowmem/text/text_template.h"
 
+#include <string>
+
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -12,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-absl::StatusOr<TextTemplate> Parse(const char* json) {
+absl::StatusOr<TextTemplate> Parse(const std::string& json) {
   return TextTemplate::Parse(nlohmann::json::parse(json));
 }
 
@@ -102,6 +105,17 @@ TEST(TextTemplateTest, RefusesWhatItDoesNotKnow) {
                   .status()
                   .message(),
               HasSubstr("no ids of its special token \"<x>\""));
+  for (const char* id : {"-1", "1.5", "\"1\"", "3000000000"}) {
+    EXPECT_THAT(Parse(absl::StrCat(
+                          R"({"type": "TemplateProcessing",
+                              "single": [{"SpecialToken": {"id": "<x>"}}],
+                              "special_tokens": {"<x>": {"ids": [1, )",
+                          id, "]}}}"))
+                    .status()
+                    .message(),
+                HasSubstr("an id of its special token \"<x>\" that is no"))
+        << id;
+  }
 }
 
 }  // namespace

@@ -118,6 +118,7 @@ namespace {
 struct Option {
   const char* name;  // with its dashes; a value follows "="
   std::function<absl::Status(absl::string_view value)> set;
+  bool is_of_measuring = false;  // has no effect if nothing runs
 };
 
 Option PathOption(const char* name, std::string* path) {
@@ -288,13 +289,13 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
                       &options->memory_threshold),
       ThresholdOption("--cpu_threshold", ParseShareThreshold,
                       &options->cpu_threshold),
-      {"--sampling", of_run(SetSampling)},
+      {"--sampling", of_run(SetSampling), true},
       {"--reduced", of_all(SetReduced)},
-      {"--children", of_run(SetChildren)},
-      {"--stages", of_run(SetStages)},
-      {"--cpu", of_run(SetProcessorRate)},
-      {"--cpu_only", of_run(SetProcessorRateOnly)},
-      {"--copies", of_run(SetCopyInterval)},
+      {"--children", of_run(SetChildren), true},
+      {"--stages", of_run(SetStages), true},
+      {"--cpu", of_run(SetProcessorRate), true},
+      {"--cpu_only", of_run(SetProcessorRateOnly), true},
+      {"--copies", of_run(SetCopyInterval), true},
       {"--limit", of_all(SetLimit)},
       {"--left", of_all(SetLeft)},
       {"--live", of_all(SetLive)},
@@ -304,13 +305,15 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
   };
 }
 
-absl::Status SetOption(absl::string_view word,
-                       const std::vector<Option>& known) {
+// Sets `*measuring` to the option's name if it is of measuring.
+absl::Status SetOption(absl::string_view word, const std::vector<Option>& known,
+                       std::string* measuring) {
   const size_t equals = word.find('=');
   const absl::string_view name = word.substr(0, equals);
   std::vector<std::string> names = {"--help"};
   for (const Option& option : known) {
     if (name == option.name) {
+      if (option.is_of_measuring) *measuring = option.name;
       return option.set(equals == absl::string_view::npos
                             ? absl::string_view()
                             : word.substr(equals + 1));
@@ -417,6 +420,19 @@ absl::Status SetWords(const std::vector<std::string>& words,
   return absl::OkStatus();
 }
 
+// Refuses an option that says how to measure if a record is read instead.
+absl::Status CheckMeasuring(const std::string& measuring,
+                            const MemprofOptions& options) {
+  const bool is_from = !options.from_path.empty();
+  if (measuring.empty() || (!is_from && options.compare_before_path.empty())) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(measuring, " says how to measure a program, and ",
+                   is_from ? "--from" : "--compare",
+                   " reads what was measured: leave ", measuring, " out"));
+}
+
 // Returns whether a path names something else than a file, such as a terminal
 // or /dev/null, into which several reports may be written.
 bool IsNoFile(const std::string& path) {
@@ -451,6 +467,7 @@ absl::StatusOr<MemprofOptions> ParseMemprofOptions(int argc,
                                                    const char* const* argv) {
   MemprofOptions options;
   const std::vector<Option> known = OptionsInto(&options);
+  std::string measuring;  // the last option of measuring
   int i = 1;
   for (; i < argc && absl::StartsWith(argv[i], "-"); ++i) {
     const absl::string_view word = argv[i];
@@ -462,13 +479,14 @@ absl::StatusOr<MemprofOptions> ParseMemprofOptions(int argc,
       options.help = true;
       return options;
     }
-    absl::Status status = SetOption(word, known);
+    absl::Status status = SetOption(word, known, &measuring);
     if (!status.ok()) return status;
   }
   if (options.is_reduced) SetDefaultThresholds(&options);
   absl::Status status =
       SetWords(std::vector<std::string>(argv + i, argv + argc), &options);
   if (status.ok()) status = CheckOutputs(options);
+  if (status.ok()) status = CheckMeasuring(measuring, options);
   if (!status.ok()) return status;
   return options;
 }

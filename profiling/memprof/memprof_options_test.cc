@@ -1,5 +1,6 @@
 #include "footprint/profiling/memprof/memprof_options.h"
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ absl::StatusOr<MemprofOptions> Parse(std::vector<const char*> words) {
   return ParseMemprofOptions(static_cast<int>(words.size()), words.data());
 }
 
-void ExpectRefused(const std::vector<const char*>& words, const char* text) {
+void ExpectRefused(const std::vector<const char*>& words,
+                   const std::string& text) {
   EXPECT_THAT(Parse(words),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(text)));
 }
@@ -167,6 +169,17 @@ TEST(MemprofOptionsTest, ErrorsSayTheNextStep) {
   ExpectRefused({"--json=", "x"}, "write --json=FILE");
   ExpectRefused({"--json", "x"}, "write --json=FILE");
   ExpectRefused({"--pid=1"}, "start the program with memprof");
+}
+
+TEST(MemprofOptionsTest, RefusesToMeasureWhereARecordIsRead) {
+  for (const char* option : {"--sampling=0", "--children=no", "--stages=all",
+                             "--cpu", "--cpu_only", "--copies"}) {
+    const std::string text =
+        std::string(option, std::strcspn(option, "=")) + " says how to measure";
+    ExpectRefused({option, "--from=a.run"}, text);
+    ExpectRefused({option, "--compare=a.run", "b.run"}, text);
+    EXPECT_THAT(Parse({option, "x"}), IsOk());
+  }
 }
 
 TEST(MemprofOptionsTest, HelpWinsOverTheRest) {

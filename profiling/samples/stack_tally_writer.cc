@@ -102,14 +102,12 @@ uint32_t StackTallyWriter::FindModule(StackTalliesFile* file,
     return kNoModule;
   }
   const auto begin = reinterpret_cast<uint64_t>(found.dlfo_map_start);
-  const auto end = reinterpret_cast<uint64_t>(found.dlfo_map_end);
   CallTreeRecord* const tree = &file->tree;
   for (uint32_t i = tree->module_count.load(std::memory_order_acquire);
        i-- > 0;) {
     const ModuleRecord& module = tree->modules[i];
     if (__atomic_load_n(&module.begin_address, __ATOMIC_ACQUIRE) == begin &&
-        module.end_address == end &&
-        module.load_bias == found.dlfo_link_map->l_addr) {
+        IsLoadedObject(module, found)) {
       return i;
     }
   }

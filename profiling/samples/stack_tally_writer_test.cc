@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <thread>
@@ -15,6 +17,8 @@
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/records/stack_tallies.h"
+#include "footprint/profiling/records/stack_tallies_record.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {
@@ -104,6 +108,32 @@ TEST_F(StackTallyWriterTest, ReadsAsWhatWasAdded) {
     EXPECT_EQ(each.variance, 0.5 * static_cast<double>(each.amounts[0]));
   }
   EXPECT_EQ(samples, 5000);
+}
+
+// Another library may lie where one was that was unloaded. The record then says
+// that the code was of a library with another path.
+TEST_F(StackTallyWriterTest, ALibraryAtTheAddressesOfAnotherIsAnotherModule) {
+  Begin();
+  const auto in_library = reinterpret_cast<uintptr_t>(&std::strtol);
+  const uintptr_t first = in_library + 1;
+  writer_.Add(&first, 1, Amount(1));
+  const uintptr_t second = in_library + 2;
+  writer_.Add(&second, 1, Amount(1));
+  ASSERT_EQ(Read().tree.modules.size(), 1u);
+  const int file = open(Path().c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(pwrite(file, "/gone.so", 9,
+                   offsetof(StackTalliesFile, tree) +
+                       offsetof(CallTreeRecord, modules) +
+                       offsetof(ModuleRecord, path)),
+            9);
+  close(file);
+  writer_.ForgetCode();
+  const uintptr_t third = in_library + 3;
+  writer_.Add(&third, 1, Amount(1));
+  const StackTallies tallies = Read();
+  ASSERT_EQ(tallies.tree.modules.size(), 2u);
+  EXPECT_EQ(tallies.tree.modules[0].path, "/gone.so");
+  EXPECT_THAT(tallies.tree.modules[1].path, testing::HasSubstr("libc"));
 }
 
 // Nothing is lost, whichever threads add at once.
