@@ -20,12 +20,12 @@
 // is read once.
 //
 // InvalidArgument: the file is not a GGUF file, breaks the format, has a type
-// of tensor that ggml does not define, or exceeds a limit of this reader; the
-// message names the file and the byte, and the key or the tensor.
-// Unimplemented: the file has another version, is big-endian, or has a type of
-// tensor of ggml that is not in DType, which the message names. NotFound: no
-// such file, key or tensor. DataLoss: the file was shortened while it was read.
-// Other errors are those of FileError.
+// of tensor that this reader does not know (a newer ggml may define it), or
+// exceeds a limit of this reader; the message names the file and the byte, and
+// the key or the tensor. Unimplemented: the file has another version, is
+// big-endian, or has a known type of tensor that is not in DType, which the
+// message names. NotFound: no such file, key or tensor. DataLoss: the file was
+// shortened while it was read. Other errors are those of FileError.
 
 #ifndef FOOTPRINT_BASE_GGUF_GGUF_H_
 #define FOOTPRINT_BASE_GGUF_GGUF_H_

@@ -24,8 +24,8 @@ constexpr std::pair<const char*, int64_t> kUnits[] = {
     {"GB", 1000 * 1000 * 1000},
     {"TB", int64_t{1000} * 1000 * 1000 * 1000},
 };
-// More digits would overflow when multiplied by a unit. No number of bytes
-// below 2^63 has as many, except with zeros in front.
+// The product of so many digits and the largest unit fits into 128 bits. A
+// whole number below 2^63 has at most 19 digits, apart from zeros in front.
 constexpr size_t kMostDigits = 24;
 
 size_t CountDigits(absl::string_view text) {

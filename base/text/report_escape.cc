@@ -31,15 +31,16 @@ bool BeginsWithLayoutCharacter(absl::string_view text) {
                      });
 }
 
-// Returns the length of the UTF-8 sequence at the beginning of `text`, if every
-// format for people can hold it; otherwise 0.
+// Returns the length of the UTF-8 sequence at the beginning of `text`, or 0 if
+// its first byte must be escaped. The caller checks for ASCII control
+// characters, whose length is 1.
 size_t ShownLength(absl::string_view text) {
   const auto byte = [&](size_t i) {
     return static_cast<unsigned char>(i < text.size() ? text[i] : 0);
   };
   // XML cannot hold the non-characters U+FFFE and U+FFFF.
   if (byte(0) == 0xEF && byte(1) == 0xBF && byte(2) >= 0xBE) return 0;
-  // C1 control characters move terminals too.
+  // Terminals obey C1 control characters, too.
   if (byte(0) == 0xC2 && byte(1) < 0xA0) return 0;
   if (byte(0) >= 0x80 && BeginsWithLayoutCharacter(text)) return 0;
   return Utf8SequenceLength(text);

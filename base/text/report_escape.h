@@ -5,12 +5,12 @@
 //   EscapeForMarkdown("a|b");           // "a\\|b"
 //   EscapeForTerminal("\x1b[2J");       // "\\x1b[2J"
 //
-// The results, except that of EscapeForRegularExpression, are valid UTF-8.
-// These are shown as \xNN: a byte that is not UTF-8, a control character that
-// the format cannot hold, and each byte of a non-character (U+FFFE) and of a
-// character that changes the direction of the text or ends a line (U+202E,
-// U+2028). Pure functions, thread-safe; the result copies the text. Memory and
-// time: linear in the text.
+// The results, except that of EscapeForRegularExpression, are valid UTF-8. They
+// have each byte of these as \xNN: control characters other than newline and
+// tab, U+FFFE and U+FFFF, characters that change the direction of the text or
+// end a line (such as U+202E and U+2028), and bytes that are not UTF-8. Pure
+// functions, thread-safe; the result copies the text. Memory and time: linear
+// in the text.
 
 #ifndef FOOTPRINT_BASE_TEXT_REPORT_ESCAPE_H_
 #define FOOTPRINT_BASE_TEXT_REPORT_ESCAPE_H_
