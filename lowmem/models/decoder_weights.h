@@ -10,8 +10,9 @@
 // Otherwise lm_head.weight is the output matrix. UnusedTensors names the other
 // tensors of the file, such as a head that the config does not use.
 //
-// Plain data, thread-compatible. Refers to the store's index. Memory: about 4
-// KiB a layer. Errors are those of WeightBinder.
+// Plain data, thread-compatible. Refers to the store's index. Memory: 1.7 KiB a
+// layer, up to twice that with the spare room of the vector. Errors are those
+// of WeightBinder.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_
@@ -29,9 +30,11 @@ namespace footprint {
 // The weights of one layer. A weight that the config does not have does not
 // exist (Weight::exists). Parts of one matrix each name the whole matrix.
 //
-// A norm is that before the part for which it is named. If norms replace the
-// states (ReplacingNorms), the first layer's is that of the embeddings. If all
-// do, that of each later layer is stored as the end of the layer before it.
+// attention_norm and feed_norm come before the part for which they are named,
+// and the norms with "after" in their names after it. If norms replace the
+// states (ReplacingNorms), attention_norm of the first layer is the norm of the
+// embeddings. If all norms do, the checkpoint stores attention_norm of each
+// later layer as the last norm of the layer before it.
 struct DecoderLayerWeights {
   NormTensors attention_norm;
   LinearPart query;

@@ -10,9 +10,10 @@
 // An id's type tells a model of BERT's family which of the two texts the id
 // belongs to. The known processors are TemplateProcessing, BertProcessing,
 // RobertaProcessing, ByteLevel (which adds nothing) and a Sequence of them.
-// Without a processor a text gets no ids, and a pair's second text has type 1.
-// A TemplateProcessing without "pair" gives a pair no ids at all, not even
-// those of its texts; "single" likewise.
+// If there is no processor, no ids are added, and a pair's second text has type
+// 1. A TemplateProcessing without "pair" treats a pair in the same way. If
+// "pair" is empty, a pair gets no ids at all, not even those of its texts. If
+// "single" is empty or missing, a text gets no ids at all.
 //
 // Thread-compatible; const calls are thread-safe. Memory: the ids.
 //

@@ -5,11 +5,12 @@
 //   std::string text = decoder->Join({"Hel", "lo"});
 //
 // The known types are ByteLevel, WordPiece, Metaspace, and a Sequence of
-// Replace, ByteFallback, Fuse and Strip (of which only "start" is used; the end
-// is not stripped). If it is null, words are joined with spaces.
+// Replace, ByteFallback, Fuse and Strip (only at the start of the text). If the
+// JSON is null, words are joined with spaces.
 //
 // Thread-safe. Memory: the texts. The error is Unimplemented if a type is not
-// known, or if Replace has no "String"; the message names it.
+// known, if Replace has no "String", or if Strip has a "stop" other than 0; the
+// message names the type.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_WORD_DECODER_H_
 #define FOOTPRINT_LOWMEM_TEXT_WORD_DECODER_H_
@@ -44,7 +45,7 @@ class WordDecoder {
   bool cleans_up_ = false;  // removes spaces before punctuation
   std::vector<std::pair<std::string, std::string>> replacements_;
   bool has_byte_words_ = false;
-  // removed at the start, at most `most_stripped_` times
+  // Text that is removed at the start, at most `most_stripped_` times.
   std::string stripped_;
   int64_t most_stripped_ = 0;
 };
