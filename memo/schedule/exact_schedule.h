@@ -30,9 +30,9 @@ struct ExactSearchResult {
 };
 
 // Searches for a lower load cost than that of `known`. If cells may be
-// reordered, also searches for a lower peak at equal cost. Above 64 cells, 16
-// if they may be reordered, or 64 values it does not search, and the result is
-// not complete.
+// reordered, also searches for a lower peak at equal cost. Does not search if
+// there are more than 64 values, more than 64 cells, or more than 16 cells that
+// may be reordered; the result is then not complete.
 ExactSearchResult SearchExactly(const ScheduleRequest& request,
                                 int64_t budget_bytes, const Schedule& known);
 
