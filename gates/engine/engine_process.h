@@ -32,15 +32,16 @@
 namespace footprint {
 
 struct EngineEnd {
-  // As waitpid gives it.
+  // The status that waitpid returned.
   int wait_status = 0;
   bool is_timed_out = false;
   // The last bytes of standard output and standard error, together.
   std::string output_tail;
 };
 
-// Runs the command, whose first word is an absolute path. `is_stopped` is
-// called some times each second, and may be empty.
+// Runs the command, whose first word is an absolute path. `is_stopped` may be
+// empty. It is called about fifty times each second, and more often while the
+// command writes output.
 absl::StatusOr<EngineEnd> RunEngineProcess(
     const std::vector<std::string>& words, absl::Duration limit,
     const std::function<bool()>& is_stopped);

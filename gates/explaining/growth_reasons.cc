@@ -51,7 +51,8 @@ void AddPhase(const DiffNode& benchmark, MetricKind metric,
               std::vector<std::string>* reasons) {
   const DiffNode* phase = FindGrownPhase(benchmark, metric);
   if (phase == nullptr) return;
-  // The innermost phase that has half of the growth.
+  // Goes inwards as long as a phase has at least half of the growth of the
+  // phase around it.
   constexpr int kHalf = 2;
   for (const DiffNode* inner = FindGrownPhase(*phase, metric);
        inner != nullptr &&

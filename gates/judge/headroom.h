@@ -17,13 +17,12 @@
 
 namespace footprint {
 
-// Returns `measured` and the headroom above it; nullopt if the policy sets no
-// maximum for this kind of metric. A sum above the largest int64 becomes one
-// below that.
+// Returns the sum of `measured` and the headroom, as AddUpToLargest adds them;
+// nullopt if the policy sets no maximum for this kind of metric.
 absl::optional<int64_t> ComputeMaximum(const Headroom& headroom,
                                        MetricKind metric, int64_t measured);
 
-// Returns the sum, or one below the largest int64 if the sum overflows.
+// Returns the sum, or the largest int64 less 1 if the sum overflows.
 int64_t AddUpToLargest(int64_t value, int64_t more);
 
 }  // namespace footprint

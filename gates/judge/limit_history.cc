@@ -199,7 +199,8 @@ bool ShowsSomething(uint32_t code) {
   return true;
 }
 
-// Checks the texts of an entry, and that it has a number.
+// Checks the reason and the dates of an entry, and that it has a new number or
+// terms.
 void CheckWords(const Threshold& threshold, int number,
                 std::vector<HistoryProblem>* problems) {
   const HistoryEntry& entry = threshold.history(number);

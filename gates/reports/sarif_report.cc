@@ -48,7 +48,8 @@ const char* LevelWord(Outcome outcome) {
   return "none";
 }
 
-// Returns the place in a file and the name of the benchmark.
+// Returns a location with the place in a file, if `location` names one, and
+// with the logical name `name`.
 Json MakeLocation(const std::string& location, const std::string& name) {
   Json json = Json::object();
   const FindingPlace place = ParsePlace(location);

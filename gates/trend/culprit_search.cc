@@ -113,8 +113,9 @@ class Search {
     return relevant[*chosen];
   }
 
-  // Returns the next commit to measure where one alone is suspected: the one
-  // before it, then itself. What Bazel does not tell of may change the others.
+  // Returns the next commit to measure if only one is suspected: the commit
+  // before the suspect, then the suspect itself. IsRelevant may have missed a
+  // change in the other commits.
   std::optional<size_t> ChooseNeighbour(const Grown& grown, size_t suspect) {
     for (const size_t each : {suspect - 1, suspect}) {
       if (grown.from < each && each < grown.to &&

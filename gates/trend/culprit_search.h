@@ -13,11 +13,13 @@
 // all its commits are named together.
 //
 // A commit is kFound only if it and the commit before it were measured, and it
-// needs more. So a change that IsRelevant does not know costs measurements, but
-// blames no other commit.
+// needs more. So if IsRelevant misses a commit, the search takes more
+// measurements, but no other commit is kFound in its place.
 //
 // Thread-compatible. Memory: some bytes for each commit. Time: that of the
-// measurements, about two for each culprit and halving, and two to be sure.
+// measurements. These are both ends, about one commit for each halving on the
+// way to a culprit, and up to two more to be sure of it. Commits that cannot be
+// measured come in addition.
 
 #ifndef FOOTPRINT_GATES_TREND_CULPRIT_SEARCH_H_
 #define FOOTPRINT_GATES_TREND_CULPRIT_SEARCH_H_
@@ -45,7 +47,7 @@ class CommitRange {
   // Returns whether Measure would give kKnown.
   virtual bool IsKnown(size_t commit) = 0;
   // Returns whether the commit changes the gate's files, as far as the measured
-  // commits tell. May become true as more are measured.
+  // commits tell. The answer may become true as more commits are measured.
   virtual bool IsRelevant(size_t commit) = 0;
   // Returns by how many bytes `to` needs more than `from`; 0 if it does not.
   // Both must have been measured.

@@ -1,13 +1,14 @@
-// Computes what a machine must have to run a trial, for schedulers that choose
-// the machine.
+// Computes the memory and the time that a trial needs, for schedulers that
+// choose the machine.
 //
 //   absl::StatusOr<TrialNeeds> needs = FindTrialNeeds(request, is_stopped);
 //   if (!needs.ok()) return needs.status();
 //   job.memory_bytes = needs->memory_bytes;
 //
-// Both are upper bounds for any host: most trials need less. They follow from
-// the manifest, so the bundle is read to its end and nothing is unpacked. A
-// bundle that cannot be tried needs only what it takes to say so.
+// Both figures are upper bounds for any host: most trials need less. They
+// follow from the manifest, so the bundle is read to its end and nothing is
+// unpacked. For a bundle that cannot be tried, they are the memory and the time
+// of reading and unpacking.
 //
 // Thread-safe; keeps nothing. Memory and time: those of ReadBundle (bundle.h).
 // Errors: those of ReadBundle for which the bundle is not at fault, such as
@@ -26,14 +27,15 @@
 namespace footprint {
 
 struct TrialNeeds {
-  // Memory of the largest run, or of the program that unpacks the bundle, and
-  // of the program that tries it.
+  // Memory of the program that tries the bundle and, in addition, of the
+  // largest run or of the reader of the profiler's records. It is at least the
+  // memory in which that program unpacks the bundle.
   int64_t memory_bytes = 0;
   // Time limits of all runs, of unpacking and of the profiler's reader.
   int64_t seconds = 0;
 };
 
-// Returns what a trial of a bundle with this manifest needs. A pure function.
+// Returns the needs of a trial of a bundle with this manifest. A pure function.
 TrialNeeds ComputeTrialNeeds(const TrialRequest& request,
                              const BundleManifest& manifest);
 

@@ -112,7 +112,7 @@ std::string ProblemText(const TrialResult& result) {
                                       "; its last words: ", lines.back());
 }
 
-// Adds remarks about one label, which reports escape.
+// Adds remarks about one label. Reports escape the texts of the remarks.
 class Remarks {
  public:
   Remarks(const std::string& label, Verdict* verdict)

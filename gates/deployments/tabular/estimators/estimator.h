@@ -49,7 +49,7 @@ class Estimator {
 
   // Writes one prediction for each of the table's rows; ignores the last
   // column. Returns kInvalidArgument if the model is for tables of another
-  // shape.
+  // shape, or if `predictions` does not have one element for each row.
   virtual absl::Status Predict(const Model& model, const Table& table,
                                absl::Span<double> predictions) const = 0;
 };

@@ -112,7 +112,8 @@ absl::Status CheckLoss(double epoch_loss) {
       epoch_loss));
 }
 
-// Runs the training steps, which take each row `epochs` times.
+// Runs training steps until each row was taken `epochs` times. Rows of one more
+// epoch fill the last batch.
 absl::Status Train(const Table& table, const NeuralNetworkOptions& options,
                    const Standard<double>& standard, Manager* manager) {
   const absl::StatusOr<absl::Span<float>> features = manager->InputValues(0);
