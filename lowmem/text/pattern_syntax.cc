@@ -61,8 +61,9 @@ absl::string_view NamedContent(absl::string_view name) {
   return "";
 }
 
-// Returns the same as ClassContent, but leaves the six out of the letters of
-// words, as Oniguruma does in a set.
+// Returns the content of the class that an escape in a set names, or an empty
+// text if it names no class. In a set, Oniguruma does not count the six
+// superscript digits and fractions as letters of words.
 absl::string_view ContentInSet(absl::string_view escape) {
   if (escape.size() != 2) return "";
   return escape[1] == 'w' || escape[1] == 'W' ? NamedContent("word")
@@ -142,7 +143,8 @@ class Translation {
     text_ += pattern_[at_++];
   }
 
-  // Takes "\p{L}" and "\x{41}" as a whole, else the letter after the backslash.
+  // Takes "\p{L}", "\x{41}" and "\u0041" as a whole, and in any other case
+  // the backslash and the letter after it.
   absl::string_view TakeEscape() {
     const size_t begin = at_;
     at_ = std::min(at_ + 2, pattern_.size());
@@ -156,8 +158,8 @@ class Translation {
     return pattern_.substr(begin, at_ - begin);
   }
 
-  // Returns an escape that is one character, or a class that both syntaxes
-  // share.
+  // Returns PCRE2's form of an escape that stands for one character, or for a
+  // class that both syntaxes have.
   static std::string Shared(absl::string_view escape) {
     if (absl::EqualsIgnoreCase(escape, "\\p{Alpha}")) {
       return "\\p{Alphabetic}";
@@ -325,7 +327,7 @@ class Translation {
   const absl::string_view pattern_;
   size_t at_ = 0;
   std::string text_;
-  size_t atom_ = 0;  // where the expression begins that a quantifier repeats
+  size_t atom_ = 0;  // the start of the expression that a quantifier repeats
   std::vector<size_t> groups_;
   bool follows_class_ = false;
   absl::Status status_;
