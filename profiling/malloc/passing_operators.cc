@@ -81,7 +81,8 @@ struct Request {
 // A function that takes a size and returns a block: a form of operator new, or
 // mallocx. `way` is the function that serves its calls; the first call finds
 // it. If no definition follows, the caller is a C program with a weak
-// reference, so UseMemalign returns null and throws no exception.
+// reference, so UseMemalign returns null if there is no memory, and throws no
+// exception.
 template <const char* kName, typename... Rest>
 class New {
  public:
@@ -156,7 +157,8 @@ void* Realign(void* block, size_t size, size_t alignment) {
   CountedFree(block, [=] { next_allocator.free(block); });
   return moved;
 }
-// Bytes that are added to the block begin where its real size ended.
+// Reallocates the block with the next allocator. MALLOCX_ZERO zeroes the bytes
+// after the block's former usable size.
 void* UseRealloc(void* block, size_t size, int flags) {
   Request request;
   request.Add(flags);

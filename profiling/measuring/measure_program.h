@@ -27,9 +27,10 @@
 // NAME.runfiles under its full path, as Bazel runs it, and has the variables
 // that name the folders of a test (TEST_SRCDIR, TEST_TMPDIR ...).
 //
-// The first process has the unrandomised address-space layout, and every second
-// one after it has a random layout. If the system forbids the choice, the
-// processes still differ in the padding, and standard error says so.
+// Processes 1, 3, 5 ... have the unrandomised address-space layout, and
+// processes 2, 4, 6 ... a random one. If the system forbids the choice,
+// standard error says so, and the processes differ only in the padding, which a
+// program under memprof does not have.
 //
 // A runner that is killed leaves its folder, which the next measurement on the
 // machine removes.

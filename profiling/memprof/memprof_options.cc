@@ -189,7 +189,8 @@ absl::Status SetProcessorRate(absl::string_view value, AgentRun* run) {
   return absl::OkStatus();
 }
 
-// Measures the processor time; of memory, the peak alone.
+// Sets the samples a second of processor time, and takes no samples of memory,
+// so that only its peak is measured.
 absl::Status SetProcessorRateOnly(absl::string_view value, AgentRun* run) {
   run->sampling_interval_bytes = -1;
   return SetProcessorRate(value, run);
@@ -354,7 +355,7 @@ std::vector<std::pair<std::string, std::string>> ListOutputs(
   return named;
 }
 
-// Refuses options that --compare would ignore.
+// Refuses the options for the output of one run, which --compare would ignore.
 absl::Status CheckComparison(const MemprofOptions& options) {
   std::vector<std::string> ignored;
   if (options.limit_bytes.has_value()) ignored.push_back("--limit");
@@ -374,6 +375,7 @@ absl::Status CheckComparison(const MemprofOptions& options) {
 // second record of --compare.
 absl::Status SetWords(const std::vector<std::string>& words,
                       MemprofOptions* options) {
+  // --compare takes one word, the second record.
   if (!options->compare_before_path.empty()) {
     if (options->is_live || options->is_quiet) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -396,6 +398,7 @@ absl::Status SetWords(const std::vector<std::string>& words,
     options->compare_after_path = words[0];
     return absl::OkStatus();
   }
+  // --from takes no word.
   if (!options->from_path.empty()) {
     if (options->is_live) {
       return absl::InvalidArgumentError(
@@ -412,6 +415,7 @@ absl::Status SetWords(const std::vector<std::string>& words,
                      "--from reads a record and runs nothing: ", words[0],
                      " is one word too many"));
   }
+  // Otherwise the words are the program and its arguments.
   if (words.empty()) {
     return absl::InvalidArgumentError(
         "which program? For example: memprof python3 train.py");

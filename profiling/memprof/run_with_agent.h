@@ -17,11 +17,11 @@
 // TMPDIR during the call, or without it below the first of /tmp, /var/tmp and
 // /dev/shm that can be used. Memory: 4 KiB for each process of the program, and
 // its sites, stages and samples. Time: the program's, and a sample of its
-// processes every 10 ms. Errors: kInternal, kResourceExhausted, the file errors
-// of the folder and the program, and the errors of ReadRecords. Before the
-// program starts, kInvalidArgument if TMPDIR's path has a character that
-// LD_PRELOAD cannot hold, such as a space or colon, and kFailedPrecondition if
-// the folder's mount forbids loading code (noexec).
+// processes every 10 ms. Errors: kInternal if the program cannot be waited for,
+// those of StartProgram, the file errors of the folder, and those of
+// ReadRecords. Before the program starts, kInvalidArgument if TMPDIR's path has
+// a character that LD_PRELOAD cannot hold, such as a space or colon, and
+// kFailedPrecondition if the folder's mount forbids loading code (noexec).
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
 #define FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
@@ -77,8 +77,8 @@ struct AgentRunEnd {
   // The most bytes that the program and its children had resident at once, as
   // sampled every 10 ms. Memory that two of them share counts twice.
   int64_t peak_resident_sum_bytes = 0;
-  // The parts at the sample at which they needed most; shared memory counts
-  // once.
+  // The memory of the program and its children in parts, at the sample at which
+  // they needed the most together. Shared memory counts once.
   SharedOnce shared_once;
   // The kernel's highest mark among the processes that were waited for. It is
   // at least what this process had when it started the program.
@@ -86,15 +86,17 @@ struct AgentRunEnd {
   // The sampled peak of each process image by itself.
   std::vector<ResidentPeak> resident_peaks;
   std::vector<GraphicsUse> graphics_uses;
-  // Why graphics memory is unknown in whole or in part; empty if it is known.
+  // The reason why graphics memory is unknown in whole or in part; empty if it
+  // is known.
   std::string graphics_note;
-  // The folder of the records, if the program removed it: what began before
-  // may have a record, what began later has none. Empty otherwise.
+  // The folder of the records if the program removed it, otherwise empty.
+  // Processes that began before the removal may have a record; later ones have
+  // none.
   std::string removed_folder;
   std::vector<MeasuredProcess> processes;
-  // The names of programs that ran without the agent, by process: of all
-  // processes, or of the program's own if only that was to be recorded. Process
-  // 0 stands for one that no sample saw, but that the kernel's mark shows.
+  // The names of programs that ran without the agent, by process ID. If
+  // children are not recorded, only the program's own process can be here. ID 0
+  // stands for a process that no sample saw, but that the kernel's mark shows.
   std::map<int, std::string> unrecorded_programs;
   // Processes that were not to be recorded (children_are_recorded); no figure
   // includes them.

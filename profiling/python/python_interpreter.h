@@ -13,9 +13,10 @@
 // and the record says so.
 //
 // Works inside malloc. The process owns the state, which is never freed; the
-// caller owns the folder's descriptor. Memory: that of python_codes.h, 320 KiB
-// and the file. FindPythonInterpreter and BeginPythonRecord are not
-// thread-safe; the recording of calls is.
+// caller owns the folder's descriptor. Memory: that of one PythonCodeWriter
+// (python_codes.h), which is the file, an index and 320 KiB.
+// FindPythonInterpreter and BeginPythonRecord are not thread-safe; the
+// recording of calls is.
 
 #ifndef FOOTPRINT_PROFILING_PYTHON_PYTHON_INTERPRETER_H_
 #define FOOTPRINT_PROFILING_PYTHON_PYTHON_INTERPRETER_H_

@@ -13,13 +13,13 @@
 //    "calls": [{"parent": 0, "frame": 3}],
 //    "processes": [{                      // the message's images
 //      "process_id": ..., "peak_live_bytes": ...,
-//      "own_peak_bytes": ...,             // of a fork, beyond its parent's
+//      "own_peak_bytes": ...,             // a fork's bytes above its parent's
 //      "is_running": false,
 //      "stacks": [{"call": 7, "at_peak": {"bytes": ...}}],  // its sites
 //      "sites": [{                        // the stacks, by place in the code
 //        "function": ..., "file": ..., "line": ..., "module": ...,
 //        "kind": ..., "at_peak_bytes": ..., "at_peak_count": ...,
-//        "at_peak_sigma_bytes": ...,      // only of an estimate
+//        "at_peak_sigma_bytes": ...,      // only if it is an estimate
 //        "at_end_bytes": ..., "allocated_bytes": ...,
 //        "allocation_count": ..., "temporary_count": ...}],
 //      "timeline": [[time_ns, live_bytes, stage], ...]}],

@@ -43,8 +43,8 @@ const LiveMoment* FindMoment(const MeasuredImage& image, int64_t time_ns) {
   return found;
 }
 
-// Makes processes of one command line one outermost call. If there is only one
-// command line, it needs no such call.
+// Gives processes with the same command line one common outermost call. A run
+// of a single process needs no such call.
 class Commands {
  public:
   uint32_t MakeRoot(const MeasuredImage& image, bool has_others,
@@ -129,8 +129,8 @@ class KeptCalls {
                         time.system_ns());
   }
 
-  // Returns for each call, numbered as in sites, itself if it is kept, else the
-  // nearest kept one around it, or 0.
+  // Returns for each call, numbered as in sites, the call itself if it is kept,
+  // otherwise its nearest kept caller, or 0 if there is none.
   std::vector<uint32_t> Nearest() const {
     std::vector<uint32_t> nearest(is_kept_.size());
     for (uint32_t call = 1; call < nearest.size(); ++call) {
@@ -150,7 +150,8 @@ class KeptCalls {
     return run_.calls(static_cast<int>(call) - 1).parent();
   }
 
-  // Keeps calls by one measure, whose figures by call `add_own` adds.
+  // Keeps the calls that are large enough in one measure. `add_own` adds the
+  // measure's figure of each call, without that of the calls inside it.
   template <typename AddOwn>
   void Keep(AddOwn add_own) {
     constexpr int64_t kLeastShare = 50'000;  // The inverse of the least share.

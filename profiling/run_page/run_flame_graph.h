@@ -32,7 +32,8 @@ enum class FlameFrames { kPython, kAll };
 bool HasPythonFrames(const MeasuredRun& run);
 
 // `most_bytes` is the approximate length of the graph on a page. With kPython,
-// what native code allocated counts for the Python function that led to it.
+// bytes that native code allocated count for the Python function that led to
+// it; a process without calls of Python still shows its native functions.
 FlameGraph RunFlameGraph(const MeasuredRun& run, size_t most_bytes,
                          FlameFrames frames = FlameFrames::kAll);
 

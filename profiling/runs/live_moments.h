@@ -1,15 +1,16 @@
 // Finds which calls held the live bytes at moments of a process's life.
 //
 //   SetMoments(*process.sites, *process.growth, &calls, image);
-//   image->moments(3).time_ns();   // what was live then ...
-//   image->moments(3).calls(0);    // ... in blocks of this call
-//   image->moments(3).bytes(0);    // ... are so many bytes
+//   image->moments(3).time_ns();   // the time of the moment
+//   image->moments(3).calls(0);    // a call whose blocks were live then
+//   image->moments(3).bytes(0);    // the bytes of these blocks
 //
 // A moment is the beginning of a window of the agent's growth record
-// (growth_record.h). A longer run has 12 to 24 of them, at equal distances of
-// the time in which the process was active. Sites with the same stack of calls
-// are one entry; sites without a figure are left out. Changes only `calls` and
-// `image`; thread-compatible. Memory: 12 bytes a call and moment.
+// (growth_record.h). A process has at most 24 of them, and at least 12 once it
+// has used all 24 windows. They are at equal distances, counted in the time in
+// which the process allocated. Sites with the same stack of calls are one
+// entry; sites without a figure are left out. Changes only `calls` and `image`;
+// thread-compatible. Memory: 12 bytes a call and moment.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_LIVE_MOMENTS_H_
 #define FOOTPRINT_PROFILING_RUNS_LIVE_MOMENTS_H_

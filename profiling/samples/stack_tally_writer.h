@@ -7,13 +7,14 @@
 //   ...
 //   copies.Add(calls, call_count, {.amounts = {bytes, 1}, .variance = 0});
 //
-// Entries are found by hash, in chains to whose front new ones are added by
-// compare-and-swap; none is ever removed. Two threads that find the same new
-// stack at once may leave an unused entry.
+// Entries are found by hash in linked lists. A new entry is put at the front of
+// its list by compare-and-swap. The file never loses an entry. Two threads that
+// find the same new stack at once may leave an unused entry.
 //
-// Owns the file's mapping until Close, or leaves it to the process. The calls
-// in arguments are only read. Only one thread may call Begin and Close, while
-// no other adds. Everything else is thread-safe and works in signal handlers:
+// Owns the file's mapping until Close; without Close the mapping stays until
+// the process ends. The calls in arguments are only read. Only one thread may
+// call Begin and Close, while no other thread adds. Everything else is
+// thread-safe and works in signal handlers:
 // no allocation and no lock; it makes system calls only to reserve space on the
 // disk. Memory: 20 bytes a call and 48 a tally in the file, and its head of 96
 // KiB. Source of the lists: T. L. Harris, A Pragmatic Implementation of

@@ -5,8 +5,9 @@
 //   if (cell->profile.has_failure()) ...  // and cell->output says why
 //
 // The program has this process's folder, limits and environment. The call first
-// sets those of kSteadyVariables that are not set there; they stay set. Its
-// standard input is empty, and the last 2,000 bytes of its output are returned.
+// sets those of kSteadyVariables that are not set there; they stay set. The
+// program's standard input is empty, and the last 2,000 bytes of its output are
+// returned.
 // Call sites are not recorded, but the peak is exact.
 //
 // The cell owns its texts. Not thread-safe: while it runs, the call replaces

@@ -4,11 +4,11 @@
 //   uintptr_t pcs[128];
 //   int count = UnwindStack(CallingFrame(), stack_end, pcs, 128);
 //
-// How to leave a frame is computed once for each program counter (frame_rows.h)
-// and cached in a table of the process, so that a frame takes some 2 ns. Frames
-// without call frame information, as just-in-time compilers make them, are left
-// by their frame pointer if that points into the stack; otherwise the stack
-// ends there.
+// A row (frame_rows.h) says how to leave the frame of a program counter. A
+// table of the process caches the rows by program counter, so that a frame
+// takes some 2 ns. Frames without call frame information, as just-in-time
+// compilers make them, are left by their frame pointer if that points into the
+// stack; otherwise the stack ends there.
 //
 // Fills arrays that the caller owns. Works inside malloc and in signal
 // handlers: it allocates nothing and takes no lock. Thread-safe. Memory: 256
@@ -26,8 +26,8 @@ struct StackFrame {
   uintptr_t program_counter = 0;
   uintptr_t stack_pointer = 0;
   uintptr_t frame_pointer = 0;
-  // True if the program counter is a return address, rather than where a signal
-  // interrupted or where the thread is now.
+  // True if the program counter is a return address. False if it is the place
+  // where the thread is now, or where a signal interrupted it.
   bool is_return_address = true;
 };
 
