@@ -11,8 +11,9 @@
 // fixed seed and descends again. The starts are the given choices, and those
 // that keep no output or every k-th one. The path does not depend on the
 // budget. In a network too large to try all its changes, the search first
-// bounds all starts, also with everything that they keep swapped, descends from
-// the lowest, and at each point tries only some changes drawn at random.
+// bounds all starts and, if it may swap, the same starts with each kept output
+// swapped. It descends from the lowest of these, and at each point it tries
+// only some changes drawn at random.
 //
 // Refers to its arguments. Thread-compatible. Memory: a plan or two. Time:
 // limited by a fixed number of steps, summed over all plans that an object
@@ -54,14 +55,15 @@ class ChoiceDescent {
   absl::Status Run(const BoundedChoices& start, const Visit& visit);
 
  private:
-  // A plan's figures, of which less is better, in this order; then the outputs
-  // and the layer that affect its certificate.
+  // The choices of a plan, its figures, and the outputs and the layer that
+  // affect its certificate. Lower figures are better; `bytes_near_bound`
+  // decides between equal bounds.
   struct Point {
     StepChoices choices;
     int64_t bound_bytes = 0;
     int64_t bytes_near_bound = 0;  // summed over all steps
-    std::vector<size_t> outputs;   // of layers
-    size_t layer = 0;              // of the certificate's step
+    std::vector<size_t> outputs;   // indices of layers
+    size_t layer = 0;              // the layer of the certificate's step
 
     bool IsBelow(const Point& other) const {
       return bound_bytes < other.bound_bytes ||

@@ -132,7 +132,7 @@ class Convolution2dLayer final : public Layer {
   // is only one group.
   struct Place {
     int64_t image = 0;
-    int64_t channel = 0;  // of the output
+    int64_t channel = 0;  // the first output channel
     int64_t input = 0;
     int64_t weight = 0;
     int64_t output = 0;

@@ -61,7 +61,7 @@ struct Extent {
   int64_t columns;
   int64_t inner;
   bool copies_left;
-  // Whether packing the right operand again is cheaper than the left one.
+  // True if it is cheaper to pack the right operand again than the left one.
   bool packs_right_again = false;
 
   // Returns the bytes of a row or a column of a block.
@@ -122,17 +122,17 @@ struct Region {
 // rows of a tile for every instruction set.
 constexpr int64_t kSharedRows = 12;
 
-// Returns where a part begins if `count` is cut into `parts` of whole units, of
-// which the last may be incomplete.
+// Returns the beginning of part number `part` if `count` rows or columns are
+// cut into `parts` at multiples of `unit`.
 inline int64_t FindShareBegin(int64_t count, int64_t unit, int part,
                               int parts) {
   const int64_t units = (count + unit - 1) / unit;
   return std::min(count, units * part / parts * unit);
 }
 
-// Returns the region of a share. Shares are bands of columns or of rows, along
-// the longer side, so that few numbers are packed by several threads. Shares do
-// not overlap, and together they are the whole result.
+// Returns the region of a share. The longer side of the result is cut into
+// bands of rows or of columns, so that several threads pack few of the same
+// numbers. Shares do not overlap, and together they are the whole result.
 inline Region FindRegion(const Extent& extent, Share share) {
   Region region = {0, extent.rows, 0, extent.columns};
   if (share.parts == 1) return region;

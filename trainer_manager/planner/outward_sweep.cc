@@ -89,8 +89,8 @@ struct Direction {
     int64_t size, alignment;
   };
   std::vector<Item> to_place;        // by `begins`, the largest first
-  std::vector<int32_t> by_end;       // of to_place and the stack, by `ends`
-  std::vector<int32_t> end_section;  // of each item of the problem
+  std::vector<int32_t> by_end;       // to_place and the stack, by `ends`
+  std::vector<int32_t> end_section;  // `ends` of each item of the problem
 };
 
 class OutwardSweep {
@@ -271,7 +271,7 @@ class OutwardSweep {
   Direction forwards_;
   Direction backwards_;
   std::vector<int64_t> offsets_;
-  Gaps full_;           // of the fullest section
+  Gaps full_;           // the gaps of the fullest section
   int64_t placed_ = 0;  // items, in all sweeps
   bool is_late_ = false;
 };

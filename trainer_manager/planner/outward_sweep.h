@@ -4,15 +4,16 @@
 //   effort.target_height = bound.bytes;
 //   std::vector<int64_t> offsets = PlaceOutwards(problem, effort);
 //
-// The tensors live in the fullest section are stacked, the longest-lived
-// lowest, with no gaps but those of alignment. From there one sweep goes
-// forwards and one backwards. At each section a tensor that ends frees its
-// place, and one that begins takes a gap, as in a heap whose requests are known
-// in advance. Only tensors live in that section can be in the way, so a sweep
-// is nearly linear. Long-lived tensors go to the low end of a gap, short-lived
-// ones to the high end, out of their way. The tightest sections come first,
-// while nothing is in the way. A sweep that fails does so early, and the next
-// one chooses some of the ends at random.
+// The tensors that are live in the fullest section are stacked, the
+// longest-lived lowest, with no gaps but those of alignment. From there one
+// sweep goes forwards and one backwards. At each section a tensor that ends
+// frees its place, and one that begins takes a gap, as in a heap whose requests
+// are known in advance. Only tensors that are live in that section can be in
+// the way, so a sweep is nearly linear. Long-lived tensors go to the low end of
+// a gap, short-lived ones to the high end, out of their way. The tightest
+// sections come first, while nothing is in the way. A sweep that fails does so
+// early. The first four sweeps differ in the lifespans that count as short;
+// later ones also choose some of the ends at random.
 //
 // Training graphs need no other method: their activations are nested, and
 // tensors that live beside them are short-lived. Pure and thread-safe: equal
@@ -33,9 +34,9 @@ namespace footprint {
 namespace trainer_manager_internal {
 
 struct SweepEffort {
-  int64_t target_height = 0;  // stops at a plan this low
+  int64_t target_height = 0;  // a plan this low ends the search
   int64_t stack_limit = 16;   // orders of the fullest section's tensors
-  int64_t sweep_limit = 16;   // for each stack and direction
+  int64_t sweep_limit = 16;   // sweeps for each stack and direction
   uint64_t seed = 1;
   absl::Time deadline = absl::InfiniteFuture();  // checked now and then
 };

@@ -5,9 +5,10 @@
 //       {"activation", 0, 4, 1024}, {"gradient", 3, 6, 512}};
 //   absl::Status status = footprint::CheckRequests(requests);
 //
-// Plain data; thread-compatible. A number stands for a tensor by its index in
-// the list of requests, so a plan can only be read together with them. Memory:
-// a plan takes 8 bytes a request, and 8 for each tensor that proves the bound.
+// Plain data; thread-compatible. A plan names each tensor by its index in the
+// list of requests, so a plan can be read only together with its requests.
+// Memory: a plan takes 8 bytes a request, and 8 for each tensor that proves the
+// bound.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_H_
