@@ -79,8 +79,10 @@ How much the report says:
   --cpu_threshold=1%
                   sum up call sites that take less processor time than this
   --left=FROM[,UNTIL]
-                  show memory that was allocated from the start of the stage
-                  FROM to the start of UNTIL and is still allocated at the end.
+                  show memory that was allocated in the stage FROM, and in
+                  those that first began after it and before UNTIL, and that is
+                  still allocated at the end. Outside of stages, it is unknown
+                  when a block was allocated, so such blocks do not count.
                   Without this, show what each stage left that the program names
   --live          also show the memory while the program runs: on a terminal,
                   about once a second, the figures, the timeline and the lines
