@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -16,8 +15,11 @@
 namespace footprint {
 namespace {
 
+// Returns whether the name exists. A link into a cache of downloads counts even
+// if it leads nowhere, so that the error names it.
 bool IsThere(const std::string& path) {
-  return access(path.c_str(), F_OK) == 0;
+  struct stat status;
+  return lstat(path.c_str(), &status) == 0;
 }
 
 // Returns the names that end in ".gguf", in order.

@@ -1,6 +1,7 @@
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <string>
@@ -72,6 +73,15 @@ TEST(OpenFolderWeightsTest, OpensTheFilesThatAnIndexNames) {
   WriteTestFile(folder + "/model.safetensors", SafetensorsBytes("{}", ""));
   EXPECT_EQ(FindWeightFile(path), path + "/model.safetensors");
   EXPECT_THAT(Open(folder), IsOk());
+}
+
+TEST(OpenFolderWeightsTest, NamesAnIndexThatLeadsNowhere) {
+  const std::string folder = Folder("dangling");
+  const std::string index = TestPath(folder) + "/model.safetensors.index.json";
+  ASSERT_EQ(symlink("../../blobs/gone", index.c_str()), 0);
+  const absl::Status missing = Open(folder);
+  EXPECT_THAT(missing, StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_TRUE(absl::StrContains(missing.message(), index)) << missing;
 }
 
 TEST(OpenFolderWeightsTest, ReportsAnIndexThatIsNone) {
