@@ -301,8 +301,9 @@ def _target(name):
     """The label to type for a target of the calling package."""
     return name if name.startswith("//") or name.startswith("@") else "//%s:%s" % (native.package_name(), name.lstrip(":"))
 
-# Other tests would be in the samples; and they are true for this machine only.
-_SAMPLED_TAGS = ["exclusive", "no-remote-cache"]
+# Other tests would be in the samples, and these are true for this machine only: they run
+# nowhere else and come from nowhere else.
+_SAMPLED_TAGS = ["exclusive", "no-remote"]
 
 def _reading_programs(names, profiles, thresholds, targets, tags, **kwargs):
     """Makes the programs that change nothing.
@@ -430,7 +431,7 @@ def memory_gate_test(name, thresholds, profile = None, profiles = [], update = N
         the thresholds over samples (budget, regression) are decided. Without it
         they are judged by the samples of the profile's own processes.
       tags: as usual; "memory_gate" and "measures_jemalloc" are added, and of a
-        sampled test "exclusive" and "no-remote-cache".
+        sampled test "exclusive" and "no-remote".
       **kwargs: what every test takes: size, visibility, testonly ...
     """
     if (profile == None) == (not profiles):
