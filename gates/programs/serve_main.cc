@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <random>
@@ -21,16 +20,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/time.h"
 #include "absl/types/optional.h"
 #include "footprint/base/files/sha256.h"
 #include "footprint/base/files/whole_file.h"
-#include "footprint/base/text/parse_bytes.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/engine/engine_flags.h"
 #include "footprint/gates/engine/engine_trials.h"
@@ -39,18 +35,18 @@
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/device_budgets.h"
+#include "footprint/gates/programs/number_flags.h"
 #include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/programs/server_folders.h"
+#include "footprint/gates/programs/token_commands.h"
 #include "footprint/gates/sandbox/host.h"
 #include "footprint/gates/server/access_tokens.h"
-#include "footprint/gates/server/audit_log.h"
 #include "footprint/gates/server/hmac_sha256.h"
-#include "footprint/gates/server/utc_time.h"
 #include "footprint/gates/server/validation_page.h"
 #include "footprint/gates/server/validation_server.h"
 #include "footprint/gates/server/verdict_webhook.h"
 #include "footprint/gates/store/bundle_folder.h"
-#include "footprint/gates/store/submitter_limits.h"
+#include "footprint/gates/trials/bundle_label.h"
 #include "footprint/gates/trials/memory_admission.h"
 #include "footprint/gates/trials/run_trial.h"
 #include "footprint/gates/trials/trial.pb.h"
@@ -67,11 +63,13 @@ accepts the bundle if it fits its budget.
   bazel run //gates:serve                        at 127.0.0.1:7878
   bazel run //gates:serve -- --thresholds=models.textproto --budget=512MiB
   bazel run //gates:serve -- token add ci --scopes=submit,read --expires=90d
+  bazel run //gates:serve -- token set ci --owns=//team_a/... --most_waiting=20
   bazel run //gates:serve -- token list
   bazel run //gates:serve -- token remove ci
 
-The first start makes a token that `submit` uses on this machine. You can add and
-remove other tokens while the server runs. The server keeps only their hashes.
+The first start makes a token that `submit` uses on this machine. You can add,
+change and remove other tokens while the server runs. The server keeps only their
+hashes.
 
 Flags
   --store=FOLDER           the folder of the database, bundles, tokens,
@@ -94,9 +92,8 @@ Flags
   --trials_at_once=NUMBER  the most trials that run at once (default: the number
                            of processors, plus one)
   --most_waiting=NUMBER    the most trials that wait; further submitters are
-                           told to come back later (default: 1000). For
-                           `token add`: the most trials of this token that have
-                           no verdict yet (default: no limit)
+                           told to come back later (default: 1000). For tokens,
+                           see below
   --most_bundle=BYTES      the size of the largest bundle (default: 1GiB)
   --keep_bundles=BYTES     the room for decided bundles; the oldest are removed
                            first (default: 16GiB)
@@ -125,14 +122,19 @@ Flags
   --lowmem=FILE            the program that runs checkpoints
   --despite_missing        start although this host lacks a mechanism of the
                            sandbox; trials that need it are INCONCLUSIVE
-  --scopes=LIST            for `token add`: submit, read, admin
-                           (default: submit,read)
-  --expires=TIME           for `token add`: 90d or 12h (default: never)
-  --most_budget=BYTES --most_time=SECONDS
-                           for `token add`: the largest budget that this token's
-                           bundles may ask for, and the longest that each run
-                           may take (default: no limit)
   --help                   print this text
+
+Flags of `token add` and `token set`, which changes what is given and nothing else
+  --scopes=LIST            submit, read, admin (`token add`: submit,read)
+  --expires=TIME           90d or 12h from now, or never (`token add`: never)
+  --most_waiting=NUMBER    the most trials of this token that have no verdict yet
+  --most_budget=BYTES      the largest budget that its bundles may ask for
+  --most_time=SECONDS      the longest that each run may take. These three are
+                           without limit by default; `none` removes a limit
+  --owns=PATTERN           labels that belong to this token: submissions of other
+                           tokens for them are refused. //team_a/... stands for a
+                           package and all below it, and * for any text. May be
+                           repeated; `none` gives all labels back
 
 Exit status: 0 after SIGTERM or Ctrl-C; 2 if the server cannot start, for a
 reason that the message names.
@@ -140,36 +142,9 @@ reason that the message names.
 
 constexpr int kUsualPort = 7878;
 constexpr int64_t kMostWaiting = 10000000;
+constexpr int64_t kUsualSeconds = 60;
 constexpr int64_t kMostSeconds = 86400;
 constexpr char kLocalTokenName[] = "local";
-
-absl::StatusOr<int64_t> ReadNumber(const CommandFlags& flags,
-                                   const std::string& name, int64_t otherwise,
-                                   int64_t most) {
-  if (!flags.Has(name)) return otherwise;
-  int64_t number = 0;
-  if (!absl::SimpleAtoi(flags.Value(name, ""), &number) || number < 0 ||
-      number > most) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--", name, " must be a number from 0 to ", most));
-  }
-  return number;
-}
-
-absl::Status SetNumber(const CommandFlags& flags, const std::string& name,
-                       int64_t most, int64_t* number) {
-  const absl::StatusOr<int64_t> given = ReadNumber(flags, name, *number, most);
-  if (given.ok()) *number = *given;
-  return given.status();
-}
-
-absl::Status SetBytes(const CommandFlags& flags, const std::string& name,
-                      int64_t* bytes) {
-  if (!flags.Has(name)) return absl::OkStatus();
-  const absl::StatusOr<int64_t> given = ParseBytes(flags.Value(name, ""));
-  if (given.ok()) *bytes = *given;
-  return given.status();
-}
 
 // Prints a line for the operator. Thread-safe.
 void PrintLine(absl::string_view line) {
@@ -203,13 +178,13 @@ absl::StatusOr<Trials> MakeTrials(const CommandFlags& flags,
                                   const std::string& store_folder) {
   Trials trials;
   int64_t budget_bytes = 0;
-  absl::Status status = SetBytes(flags, "budget", &budget_bytes);
+  absl::Status status = SetBytesFlag(flags, "budget", &budget_bytes);
   if (!status.ok()) return status;
-  const absl::StatusOr<int64_t> seconds =
-      ReadNumber(flags, "time_limit", 60, kMostSeconds);
-  if (!seconds.ok()) return seconds.status();
+  int64_t seconds = kUsualSeconds;
+  status = SetNumberFlag(flags, "time_limit", kMostSeconds, &seconds);
+  if (!status.ok()) return status;
   trials.request.set_budget_bytes(budget_bytes);
-  trials.request.set_time_limit_seconds(static_cast<int32_t>(*seconds));
+  trials.request.set_time_limit_seconds(static_cast<int32_t>(seconds));
   trials.request.set_is_unexplained(flags.Has("unexplained"));
   for (const std::string& path : flags.Values("thresholds")) {
     trials.request.add_threshold_paths(PathOfCaller(path));
@@ -329,16 +304,16 @@ absl::Status SetServer(const CommandFlags& flags,
   // One thread more than processors: while one waits for the disk or a process,
   // another runs.
   int64_t thread_count = int64_t{std::thread::hardware_concurrency()} + 1;
-  absl::Status status = SetNumber(flags, "port", 65535, &port);
-  status.Update(SetNumber(flags, "trials_at_once", 1024, &thread_count));
-  status.Update(SetNumber(flags, "most_waiting", kMostWaiting,
-                          &options->store.most_waiting));
-  status.Update(SetNumber(flags, "keep_verdicts", INT64_MAX,
-                          &options->store.most_trials));
+  absl::Status status = SetNumberFlag(flags, "port", 65535, &port);
+  status.Update(SetNumberFlag(flags, "trials_at_once", 1024, &thread_count));
+  status.Update(SetNumberFlag(flags, "most_waiting", kMostWaiting,
+                              &options->store.most_waiting));
+  status.Update(SetNumberFlag(flags, "keep_verdicts", INT64_MAX,
+                              &options->store.most_trials));
   status.Update(
-      SetBytes(flags, "keep_bundles", &options->store.most_bundle_bytes));
+      SetBytesFlag(flags, "keep_bundles", &options->store.most_bundle_bytes));
   status.Update(
-      SetBytes(flags, "most_bundle", &options->api.most_bundle_bytes));
+      SetBytesFlag(flags, "most_bundle", &options->api.most_bundle_bytes));
   if (!status.ok()) return status;
   options->queue.thread_count =
       static_cast<int>(std::max<int64_t>(1, thread_count));
@@ -354,13 +329,6 @@ absl::Status SetServer(const CommandFlags& flags,
   options->http.page = ValidationPage();
   options->http.page_policy = ValidationPagePolicy();
   return absl::OkStatus();
-}
-
-absl::Status RecordTokenChange(const std::string& store_folder,
-                               const char* action, const std::string& name) {
-  return AppendToAuditLog(
-      MakeAuditLogPath(store_folder), static_cast<int64_t>(std::time(nullptr)),
-      {absl::StrCat("uid ", getuid()), action, {{"token", name}}});
 }
 
 absl::Status SetWebhook(const CommandFlags& flags,
@@ -386,12 +354,12 @@ absl::Status MakeLocalToken(const std::string& store_folder) {
   const absl::StatusOr<std::vector<KeptToken>> tokens =
       ReadTokenFile(tokens_path);
   if (!tokens.ok() || !tokens->empty()) return tokens.status();
+  const AccessGrant grant = {kLocalTokenName,
+                             kSubmitScope | kReadScope | kAdminScope};
   const absl::Status recorded =
-      RecordTokenChange(store_folder, "token add", kLocalTokenName);
+      RecordTokenChange(store_folder, "token add", grant);
   if (!recorded.ok()) return recorded;
-  const absl::StatusOr<std::string> token = AddAccessToken(
-      tokens_path,
-      {kLocalTokenName, kSubmitScope | kReadScope | kAdminScope, 0});
+  const absl::StatusOr<std::string> token = AddAccessToken(tokens_path, grant);
   if (!token.ok()) return token.status();
   // An existing file may be the token for another store's server.
   const absl::StatusOr<std::string> client_path = ClientTokenPath();
@@ -470,6 +438,7 @@ absl::Status Serve(const CommandFlags& flags, const std::string& store_folder) {
   if (!context.ok()) return context.status();
   if (is_by_engine) trials->work_folder = (*engine)->folder;
   options.api.verdict_context = *context;
+  options.api.read_label = ReadBundleLabel;
   status = MakeLocalToken(store_folder);
   if (status.ok()) status = MakeFolder(trials->work_folder);
   if (!status.ok()) return status;
@@ -489,109 +458,14 @@ absl::Status Serve(const CommandFlags& flags, const std::string& store_folder) {
   });
 }
 
-absl::StatusOr<int64_t> ReadExpiry(const CommandFlags& flags) {
-  if (!flags.Has("expires")) return 0;
-  std::string text = flags.Value("expires", "");
-  int64_t days = 0;
-  absl::Duration duration;
-  // absl::ParseDuration has no days.
-  if (!text.empty() && text.back() == 'd' &&
-      absl::SimpleAtoi(text.substr(0, text.size() - 1), &days)) {
-    duration = absl::Hours(24 * days);
-  } else if (!absl::ParseDuration(text, &duration)) {
-    return absl::InvalidArgumentError(
-        "--expires must be a time such as 90d or 12h");
-  }
-  if (duration <= absl::ZeroDuration()) {
-    return absl::InvalidArgumentError("--expires must be a time above zero");
-  }
-  return static_cast<int64_t>(std::time(nullptr)) +
-         absl::ToInt64Seconds(duration);
-}
-
-// Reads the limits of a new token.
-absl::StatusOr<SubmitterLimits> ReadLimits(const CommandFlags& flags) {
-  SubmitterLimits limits;
-  absl::Status status =
-      SetNumber(flags, "most_waiting", kMostWaiting, &limits.most_undecided);
-  status.Update(SetBytes(flags, "most_budget", &limits.most_budget_bytes));
-  status.Update(
-      SetNumber(flags, "most_time", kMostSeconds, &limits.most_seconds));
-  if (!status.ok()) return status;
-  const std::pair<const char*, int64_t> given[] = {
-      {"most_waiting", limits.most_undecided},
-      {"most_budget", limits.most_budget_bytes},
-      {"most_time", limits.most_seconds}};
-  for (const auto& [name, value] : given) {
-    if (flags.Has(name) && value == 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--", name,
-          "=0 would refuse every bundle; leave it out for no limit"));
-    }
-  }
-  return limits;
-}
-
-absl::Status ManageTokens(const CommandFlags& flags,
-                          const std::string& store_folder) {
-  const std::string path = MakeTokenPath(store_folder);
-  const std::vector<std::string>& words = flags.words();
-  const std::string verb = words.size() > 1 ? words[1] : "";
-  // `token list`
-  if (verb == "list" && words.size() == 2) {
-    const absl::StatusOr<std::vector<KeptToken>> tokens = ReadTokenFile(path);
-    if (!tokens.ok()) return tokens.status();
-    std::string text;
-    for (const KeptToken& token : *tokens) {
-      absl::StrAppend(&text, token.grant.name, "  ",
-                      ScopesText(token.grant.scopes), "  ",
-                      token.grant.expiry_unix_seconds == 0
-                          ? "never expires"
-                          : FormatUtcTime(token.grant.expiry_unix_seconds),
-                      "  ", LimitsText(token.grant.limits), "\n");
-    }
-    return WriteStandardOutput(text);
-  }
-  // `token remove NAME`
-  if (verb == "remove" && words.size() == 3) {
-    const absl::Status recorded =
-        RecordTokenChange(store_folder, "token remove", words[2]);
-    return recorded.ok() ? RemoveAccessToken(path, words[2]) : recorded;
-  }
-  // `token add NAME`
-  if (verb != "add" || words.size() != 3) {
-    return absl::InvalidArgumentError(
-        "write `token add NAME`, `token list` or `token remove NAME`");
-  }
-  const absl::StatusOr<unsigned> scopes =
-      ParseScopes(flags.Value("scopes", "submit,read"));
-  if (!scopes.ok()) return scopes.status();
-  const absl::StatusOr<int64_t> expiry = ReadExpiry(flags);
-  if (!expiry.ok()) return expiry.status();
-  const absl::StatusOr<SubmitterLimits> limits = ReadLimits(flags);
-  if (!limits.ok()) return limits.status();
-  const absl::Status recorded =
-      RecordTokenChange(store_folder, "token add", words[2]);
-  if (!recorded.ok()) return recorded;
-  const absl::StatusOr<std::string> token =
-      AddAccessToken(path, {words[2], *scopes, *expiry, *limits});
-  if (!token.ok()) return token.status();
-  std::fprintf(stderr,
-               "%s: this is shown once; give it to `submit` by "
-               "FOOTPRINT_TOKEN\n",
-               kProgram);
-  return WriteStandardOutput(*token + "\n");
-}
-
 const std::vector<std::string>& ValuedFlags() {
   static const auto* const flags = [] {
     auto* const all = new std::vector<std::string>(
-        {"store",       "host",         "port",           "certificate",
-         "key",         "thresholds",   "budget",         "fleet",
-         "time_limit",  "mode",         "trials_at_once", "most_waiting",
-         "most_bundle", "keep_bundles", "keep_verdicts",  "lowmem",
-         "webhook",     "webhook_key",  "scopes",         "expires",
-         "most_budget", "most_time"});
+        {"store", "host", "port", "certificate", "key", "thresholds", "budget",
+         "fleet", "time_limit", "mode", "trials_at_once", "most_waiting",
+         "most_bundle", "keep_bundles", "keep_verdicts", "lowmem", "webhook",
+         "webhook_key"});
+    all->insert(all->end(), TokenFlags().begin(), TokenFlags().end());
     all->insert(all->end(), EngineFlags().begin(), EngineFlags().end());
     return all;
   }();
@@ -609,23 +483,23 @@ const std::vector<std::string>& PlainFlags() {
 absl::Status CheckFlags(const CommandFlags& flags) {
   const std::vector<std::string>& words = flags.words();
   const bool is_token = !words.empty() && words[0] == "token";
-  const bool is_add = is_token && words.size() > 1 && words[1] == "add";
-  const std::set<std::string> of_token_add = {"scopes", "expires",
-                                              "most_budget", "most_time"};
+  const bool has_rights =
+      is_token && words.size() > 1 && (words[1] == "add" || words[1] == "set");
+  std::set<std::string> of_tokens(TokenFlags().begin(), TokenFlags().end());
   const std::set<std::string> of_both = {"store", "most_waiting"};
   for (const auto* names : {&ValuedFlags(), &PlainFlags()}) {
     for (const std::string& name : *names) {
-      const bool is_of_add =
-          of_token_add.count(name) > 0 || of_both.count(name) > 0;
-      const bool is_of_server = of_token_add.count(name) == 0;
-      const bool is_used = name == "store" || (is_add && is_of_add) ||
+      const bool is_of_both = of_both.count(name) > 0;
+      const bool is_of_tokens = is_of_both || of_tokens.count(name) > 0;
+      const bool is_of_server = is_of_both || !is_of_tokens;
+      const bool is_used = name == "store" || (has_rights && is_of_tokens) ||
                            (!is_token && is_of_server);
       if (!flags.Has(name) || is_used) continue;
       return absl::InvalidArgumentError(absl::StrCat(
           "--", name, " is a flag of ",
-          of_token_add.count(name) > 0 ? "`token add`"
-          : of_both.count(name) > 0    ? "the server and of `token add`"
-                                       : "the server",
+          is_of_both     ? "the server, of `token add` and of `token set`"
+          : is_of_tokens ? "`token add` and `token set`"
+                         : "the server",
           ", and has no effect here; see --help"));
     }
   }

@@ -34,7 +34,7 @@ expect 2 "$serve" token add ci
 says err "there is a token 'ci'"
 expect 2 "$serve" token add other --scopes=all
 says err "submit, read and admin"
-expect 2 "$serve" token add other --expires=never
+expect 2 "$serve" token add other --expires=soon
 expect 0 "$serve" token list
 says out "ci  submit"
 grep -q fpt_ "$HOME/.local/share/footprint/tokens" && fail "the token is in the file"
@@ -52,7 +52,27 @@ says err "--budget is a flag of the server, and has no effect here"
 expect 2 "$serve" --despite_missing --most_time=300
 says err "--most_time is a flag of"
 expect 2 "$serve" token remove batch --most_waiting=3
-says err "--most_waiting is a flag of the server and of"
+says err "--most_waiting is a flag of the server, of"
+# Rights change in place: the token's hash stays.
+hash=$(cut -f2 "$HOME/.local/share/footprint/tokens")
+expect 2 "$serve" token set batch
+says err "give one of --scopes"
+expect 2 "$serve" token set none --expires=never
+says err "there is no token 'none'"
+expect 0 "$serve" token set batch --most_budget=none --most_time=60 --owns=//batch/... --owns='//b:x-*'
+says out "batch  submit,read  never expires  most_waiting=20,most_time=60  owns //batch/...,//b:x-*"
+[[ $(cut -f2 "$HOME/.local/share/footprint/tokens") == "$hash" ]] || fail "the token changed"
+expect 2 "$serve" token set batch --owns='//a b'
+says err "is no pattern of labels"
+expect 2 "$serve" token set batch --most_waiting=0
+says err "--most_waiting=none"
+expect 2 "$serve" token set batch --budget=1MiB
+expect 0 "$serve" token set batch --owns=none --scopes=read --expires=2h
+expect 0 "$serve" token list
+says out "batch  read  20"
+says out "Z  most_waiting=20,most_time=60"
+grep -q '"action":"token set","token":"batch","rights":"read  20' \
+  "$HOME/.local/share/footprint/audit.jsonl" || fail "the audit log lacks the change"
 expect 2 "$serve" token list --despite_missing
 expect 2 "$serve" token list --store=
 says err "--store= names no folder"
@@ -173,6 +193,20 @@ else
   printf '#!/bin/sh\nexec sleep 60\n' >model/run.sh
   expect 3 "$submit" model --server="$address" --token_file=small_token
   says out "did not end in 1 s"
+  # A label belongs to its owner alone, whatever the request says.
+  printf '#!/bin/sh\nexit 0\n# owned\n' >model/run.sh
+  expect 0 "$serve" token add owner --owns=//team/...
+  mv out owner_token
+  expect 2 "$submit" model --server="$address" --token_file=small_token --deployment=//free:x
+  says err "the label //team/model:run belongs to the token 'owner', and this is the token 'small'"
+  expect 0 "$submit" model --server="$address" --token_file=owner_token
+  expect 2 "$submit" model --server="$address"
+  says err "ask the server's operator for \`serve token set local --owns=...\`"
+  grep -q '"action":"submit refused","bundle_sha256":.*"deployment":"//team/model:run"' \
+    "$HOME/.local/share/footprint/audit.jsonl" || fail "the audit log lacks the refusal"
+  expect 0 "$serve" token set owner --owns=none
+  expect 0 "$submit" model --server="$address"
+  printf '#!/bin/sh\nexec sleep 60\n' >model/run.sh
   # A limit that the file of tokens may have, but `token add` refuses.
   sed -i 's/most_time=1$/most_time=4294967297/' "$HOME/.local/share/footprint/tokens"
   expect 3 "$submit" model --server="$address" --token_file=small_token

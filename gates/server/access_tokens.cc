@@ -19,6 +19,8 @@
 #include "footprint/base/files/file_lock.h"
 #include "footprint/base/files/sha256.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/text/report_escape.h"
+#include "footprint/gates/server/label_pattern.h"
 
 namespace footprint {
 namespace {
@@ -63,12 +65,39 @@ bool IsSame(absl::string_view one, absl::string_view other) {
   return difference == 0;
 }
 
+absl::Status CheckGrant(const AccessGrant& grant) {
+  if (!IsName(grant.name) || grant.scopes == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a token has a name of at most ", kMostNameLength,
+        " letters, digits, '-', '_' and '.', and at least one scope"));
+  }
+  absl::Status status;
+  for (const std::string& pattern : grant.owned_labels) {
+    status.Update(CheckLabelPattern(pattern));
+  }
+  return status;
+}
+
+// Parses the last two fields of a line. The limits may only be empty if there
+// are labels.
+absl::Status ParseOptionalFields(const std::vector<absl::string_view>& fields,
+                                 AccessGrant* grant) {
+  const bool has_labels = fields.size() == 6;
+  if (fields.size() == 5 || (has_labels && !fields[4].empty())) {
+    const absl::StatusOr<SubmitterLimits> limits = ParseLimits(fields[4]);
+    if (!limits.ok()) return limits.status();
+    grant->limits = *limits;
+  }
+  if (has_labels) grant->owned_labels = absl::StrSplit(fields[5], ',');
+  return CheckGrant(*grant);
+}
+
 absl::StatusOr<KeptToken> ParseLine(absl::string_view line) {
   const std::vector<absl::string_view> fields = absl::StrSplit(line, '\t');
-  if (fields.size() != 4 && fields.size() != 5) {
+  if (fields.size() < 4 || fields.size() > 6) {
     return absl::InvalidArgumentError(
-        "want NAME<TAB>SHA-256<TAB>SCOPES<TAB>EXPIRY, and for a token with "
-        "limits <TAB>LIMITS");
+        "want NAME<TAB>SHA-256<TAB>SCOPES<TAB>EXPIRY, for a token with limits "
+        "<TAB>LIMITS, and for one with labels <TAB>LABELS");
   }
   KeptToken token;
   token.grant.name = std::string(fields[0]);
@@ -88,11 +117,8 @@ absl::StatusOr<KeptToken> ParseLine(absl::string_view line) {
       token.grant.expiry_unix_seconds < 0) {
     return absl::InvalidArgumentError("the expiry is not a number of seconds");
   }
-  if (fields.size() == 5) {
-    const absl::StatusOr<SubmitterLimits> limits = ParseLimits(fields[4]);
-    if (!limits.ok()) return limits.status();
-    token.grant.limits = *limits;
-  }
+  const absl::Status optional = ParseOptionalFields(fields, &token.grant);
+  if (!optional.ok()) return optional;
   return token;
 }
 
@@ -103,6 +129,12 @@ absl::StatusOr<std::string> NewToken() {
     return FileError(errno, "getrandom", "gave no random bytes");
   }
   return absl::StrCat(kTokenPrefix, absl::BytesToHexString(bytes));
+}
+
+absl::Status NoSuchToken(const std::string& name) {
+  return absl::NotFoundError(absl::StrCat("there is no token '",
+                                          EscapeForTerminal(name),
+                                          "'; `serve token list` shows all"));
 }
 
 // Only the owner may read the file, although it has only hashes.
@@ -194,7 +226,11 @@ std::string TokenFileText(const std::vector<KeptToken>& tokens) {
                     ScopesText(token.grant.scopes), "\t",
                     token.grant.expiry_unix_seconds);
     const std::string limits = LimitsText(token.grant.limits);
-    if (!limits.empty()) absl::StrAppend(&text, "\t", limits);
+    const std::string labels = absl::StrJoin(token.grant.owned_labels, ",");
+    if (!limits.empty() || !labels.empty()) {
+      absl::StrAppend(&text, "\t", limits);
+    }
+    if (!labels.empty()) absl::StrAppend(&text, "\t", labels);
     text += "\n";
   }
   return text;
@@ -213,11 +249,8 @@ absl::StatusOr<std::vector<KeptToken>> ReadTokenFile(const std::string& path) {
 
 absl::StatusOr<std::string> AddAccessToken(const std::string& path,
                                            const AccessGrant& grant) {
-  if (!IsName(grant.name) || grant.scopes == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a token has a name of at most ", kMostNameLength,
-        " letters, digits, '-', '_' and '.', and at least one scope"));
-  }
+  const absl::Status valid = CheckGrant(grant);
+  if (!valid.ok()) return valid;
   const absl::StatusOr<FileLock> lock = FileLock::Acquire(path + ".lock");
   if (!lock.ok()) return lock.status();
   absl::StatusOr<std::vector<KeptToken>> tokens = ReadTokenFile(path);
@@ -237,6 +270,25 @@ absl::StatusOr<std::string> AddAccessToken(const std::string& path,
   return made;
 }
 
+absl::StatusOr<AccessGrant> ChangeAccessToken(
+    const std::string& path, const std::string& name,
+    const std::function<absl::Status(AccessGrant* grant)>& change) {
+  const absl::StatusOr<FileLock> lock = FileLock::Acquire(path + ".lock");
+  if (!lock.ok()) return lock.status();
+  absl::StatusOr<std::vector<KeptToken>> tokens = ReadTokenFile(path);
+  if (!tokens.ok()) return tokens.status();
+  const auto found = std::find_if(
+      tokens->begin(), tokens->end(),
+      [&](const KeptToken& token) { return token.grant.name == name; });
+  if (found == tokens->end()) return NoSuchToken(name);
+  absl::Status status = change(&found->grant);
+  found->grant.name = name;
+  if (status.ok()) status = CheckGrant(found->grant);
+  if (status.ok()) status = WriteTokenFile(path, *tokens);
+  if (!status.ok()) return status;
+  return found->grant;
+}
+
 absl::Status RemoveAccessToken(const std::string& path,
                                const std::string& name) {
   const absl::StatusOr<FileLock> lock = FileLock::Acquire(path + ".lock");
@@ -246,9 +298,7 @@ absl::Status RemoveAccessToken(const std::string& path,
   const auto removed = std::remove_if(
       tokens->begin(), tokens->end(),
       [&](const KeptToken& token) { return token.grant.name == name; });
-  if (removed == tokens->end()) {
-    return absl::NotFoundError(absl::StrCat("there is no token '", name, "'"));
-  }
+  if (removed == tokens->end()) return NoSuchToken(name);
   tokens->erase(removed, tokens->end());
   return WriteTokenFile(path, *tokens);
 }
@@ -292,6 +342,40 @@ absl::StatusOr<AccessGrant> AccessTokens::Check(absl::string_view token,
                      "`serve token add`"));
   }
   return found->grant;
+}
+
+absl::StatusOr<bool> AccessTokens::HasOwners() {
+  MutexLock lock(&mutex_);
+  const absl::Status status = ReadIfChanged();
+  if (!status.ok()) return status;
+  return std::any_of(tokens_.begin(), tokens_.end(), [](const KeptToken& each) {
+    return !each.grant.owned_labels.empty();
+  });
+}
+
+absl::Status AccessTokens::CheckOwner(absl::string_view name,
+                                      absl::string_view label) {
+  MutexLock lock(&mutex_);
+  const absl::Status status = ReadIfChanged();
+  if (!status.ok()) return status;
+  std::vector<std::string> owners;
+  for (const KeptToken& each : tokens_) {
+    const std::vector<std::string>& patterns = each.grant.owned_labels;
+    const bool is_owner = std::any_of(patterns.begin(), patterns.end(),
+                                      [&](const std::string& pattern) {
+                                        return LabelMatches(pattern, label);
+                                      });
+    if (is_owner && each.grant.name == name) return absl::OkStatus();
+    if (is_owner) owners.push_back(absl::StrCat("'", each.grant.name, "'"));
+  }
+  if (owners.empty()) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat(
+      "the label ", EscapeForTerminal(label), " belongs to the token ",
+      absl::StrJoin(owners, " and the token "), ", and this is the token '",
+      name,
+      "'; submit with an owner's token, give the bundle another label, or ask "
+      "the server's operator for `serve token set ",
+      name, " --owns=...`"));
 }
 
 }  // namespace footprint

@@ -8,11 +8,17 @@
 //   absl::StatusOr<AccessGrant> grant = tokens.Check(token, now);
 //
 // The file has one line for each token, with its fields separated by tabs:
-// name, SHA-256, scopes, the time of expiry in Unix seconds (0: never), and,
-// for a token with limits, their text (ParseLimits). Blank lines and lines that
-// begin with "#" are skipped. A token has 256 random bits, so its hash cannot
-// be inverted by a search. A check compares all hashes, each in constant time,
-// so its duration reveals nothing.
+// name, SHA-256, scopes, the time of expiry in Unix seconds (0: never), the
+// text of its limits (ParseLimits), and the patterns of the labels that it
+// owns, separated by commas (label_pattern.h). A token without labels has no
+// last field, and one without both ends after the expiry. Blank lines and lines
+// that begin with "#" are skipped. A token has 256 random bits, so its hash
+// cannot be inverted by a search. A check compares all hashes, each in constant
+// time, so its duration reveals nothing.
+//
+// A label that matches a pattern belongs to the tokens with such a pattern,
+// even if they have expired; any other label belongs to nobody, and everyone
+// may submit bundles for it. A token that is removed owns nothing any more.
 //
 // A server reads the file again after a change, so tokens can be added and
 // removed while it runs.
@@ -25,6 +31,7 @@
 #define FOOTPRINT_GATES_SERVER_ACCESS_TOKENS_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +56,8 @@ struct AccessGrant {
   unsigned scopes = 0;
   int64_t expiry_unix_seconds = 0;  // 0: never
   SubmitterLimits limits = {};
+  // Patterns of the labels that belong to this token (label_pattern.h).
+  std::vector<std::string> owned_labels = {};
 };
 
 struct KeptToken {
@@ -80,11 +89,19 @@ std::string TokenFileText(const std::vector<KeptToken>& tokens);
 absl::StatusOr<std::vector<KeptToken>> ReadTokenFile(const std::string& path);
 
 // Adds a token to the file and returns its text. Returns AlreadyExists if the
-// name is taken, InvalidArgument if the name is not valid or there is no scope,
-// the errors of ReadTokenFile, and those of FileError if the file or its lock
-// cannot be written.
+// name is taken, InvalidArgument if the name or a pattern of a label is not
+// valid or there is no scope, the errors of ReadTokenFile, and those of
+// FileError if the file or its lock cannot be written.
 absl::StatusOr<std::string> AddAccessToken(const std::string& path,
                                            const AccessGrant& grant);
+// Changes a token's rights in place: it keeps its text, its name and its line.
+// `change` gets the present rights, and is not called if there is no such
+// token. Returns the new rights, NotFound if there is no token of this name,
+// the error of `change`, and else as AddAccessToken does; after an error the
+// file is as it was.
+absl::StatusOr<AccessGrant> ChangeAccessToken(
+    const std::string& path, const std::string& name,
+    const std::function<absl::Status(AccessGrant* grant)>& change);
 // Removes a token from the file. Returns NotFound if there is none of this
 // name; else as AddAccessToken does.
 absl::Status RemoveAccessToken(const std::string& path,
@@ -98,6 +115,13 @@ class AccessTokens {
   // has expired, and ReadTokenFile's error if the file cannot be read.
   absl::StatusOr<AccessGrant> Check(absl::string_view token,
                                     int64_t now_unix_seconds)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns whether any label has an owner, or ReadTokenFile's error.
+  absl::StatusOr<bool> HasOwners() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns OK if the token of this name may submit bundles for a label: it
+  // owns the label, or nobody does. Returns PermissionDenied, with the owners
+  // and the next step, if others own it, and ReadTokenFile's error.
+  absl::Status CheckOwner(absl::string_view name, absl::string_view label)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

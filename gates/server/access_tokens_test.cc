@@ -80,6 +80,84 @@ TEST(AccessTokensTest, LimitsAreKept) {
   EXPECT_EQ(TokenFileText(*kept), ReadTestFile(path));
 }
 
+AccessGrant MakeOwner(const std::string& name,
+                      const std::vector<std::string>& labels) {
+  AccessGrant grant = {name, kSubmitScope, 0};
+  grant.owned_labels = labels;
+  return grant;
+}
+
+TEST(AccessTokensTest, ALabelBelongsToTheTokensWithItsPattern) {
+  const std::string path = TestPath("owners");
+  AccessTokens tokens(path);
+  ASSERT_THAT(AddAccessToken(path, {"free", kSubmitScope, 0}), IsOk());
+  EXPECT_THAT(tokens.HasOwners(), IsOkAndHolds(false));
+  ASSERT_THAT(AddAccessToken(path, MakeOwner("a", {"//a/...", "//x:y"})),
+              IsOk());
+  AccessGrant expired = MakeOwner("b", {"//a/b:*"});
+  expired.expiry_unix_seconds = 1;
+  ASSERT_THAT(AddAccessToken(path, expired), IsOk());
+  EXPECT_THAT(ReadTestFile(path), HasSubstr("\tsubmit\t0\t\t//a/...,//x:y\n"));
+  EXPECT_THAT(tokens.HasOwners(), IsOkAndHolds(true));
+  for (const char* name : {"a", "b", "free"}) {
+    EXPECT_THAT(tokens.CheckOwner(name, "//other:c"), IsOk());
+  }
+  EXPECT_THAT(tokens.CheckOwner("a", "//a:c"), IsOk());
+  EXPECT_THAT(tokens.CheckOwner("b", "//a/b:c"), IsOk());
+  EXPECT_THAT(tokens.CheckOwner("b", "//a:c"),
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       HasSubstr("belongs to the token 'a', and this is")));
+  EXPECT_THAT(tokens.CheckOwner("free", "//a/b:c"),
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       HasSubstr("the token 'a' and the token 'b', and")));
+  EXPECT_THAT(RemoveAccessToken(path, "a"), IsOk());
+  EXPECT_THAT(tokens.CheckOwner("free", "//x:y"), IsOk());
+  EXPECT_THAT(AddAccessToken(path, MakeOwner("c", {"a b"})),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("no pattern of labels")));
+}
+
+TEST(AccessTokensTest, ATokenIsChangedInPlace) {
+  const std::string path = TestPath("changed");
+  AccessTokens tokens(path);
+  const absl::StatusOr<std::string> token =
+      AddAccessToken(path, {"ci", kSubmitScope, 1000});
+  ASSERT_THAT(token, IsOk());
+  ASSERT_THAT(AddAccessToken(path, {"last", kSubmitScope, 0}), IsOk());
+  const absl::StatusOr<AccessGrant> changed =
+      ChangeAccessToken(path, "ci", [](AccessGrant* grant) {
+        EXPECT_EQ(grant->expiry_unix_seconds, 1000);
+        grant->limits.most_undecided = 7;
+        grant->owned_labels = {"//a/..."};
+        grant->name = "other";
+        return absl::OkStatus();
+      });
+  ASSERT_THAT(changed, IsOk());
+  EXPECT_EQ(changed->name, "ci");
+  const absl::StatusOr<AccessGrant> grant = tokens.Check(*token, 999);
+  ASSERT_THAT(grant, IsOk());
+  EXPECT_EQ(grant->limits.most_undecided, 7);
+  EXPECT_EQ(grant->owned_labels.size(), 1u);
+  EXPECT_THAT(ReadTestFile(path),
+              testing::StartsWith(absl::StrCat("ci\t", Sha256Hex(*token))));
+  // After an error the file is as it was.
+  const std::string before = ReadTestFile(path);
+  EXPECT_THAT(ChangeAccessToken(path, "none",
+                                [](AccessGrant*) { return absl::OkStatus(); }),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(
+      ChangeAccessToken(
+          path, "ci", [](AccessGrant*) { return absl::CancelledError("no"); }),
+      StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_THAT(ChangeAccessToken(path, "ci",
+                                [](AccessGrant* each) {
+                                  each->owned_labels = {""};
+                                  return absl::OkStatus();
+                                }),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_EQ(ReadTestFile(path), before);
+}
+
 TEST(AccessTokensTest, LimitsAreReadInAnyOrder) {
   const absl::StatusOr<SubmitterLimits> limits =
       ParseLimits("most_time=600,most_waiting=3");
@@ -129,7 +207,10 @@ TEST(AccessTokensTest, AFileThatIsWrongGrantsNothing) {
         absl::StrCat("a\t", hash, "\tread\t-1"),
         absl::StrCat("a\t", hash, "\tread\t0\tmore"),
         absl::StrCat("a\t", hash, "\tread\t0\tmost_waiting=0"),
-        absl::StrCat("a\t", hash, "\tread\t0\tmost_waiting=1\t")}) {
+        absl::StrCat("a\t", hash, "\tread\t0\t"),
+        absl::StrCat("a\t", hash, "\tread\t0\tmost_waiting=1\t"),
+        absl::StrCat("a\t", hash, "\tread\t0\t\t//a,"),
+        absl::StrCat("a\t", hash, "\tread\t0\t\t//a\t")}) {
     const std::string path = WriteTestFile("wrong", "# tokens\n" + line);
     AccessTokens tokens(path);
     EXPECT_THAT(

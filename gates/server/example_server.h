@@ -25,6 +25,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -112,6 +113,16 @@ class ExampleServer {
                        const SubmitterLimits& limits = {}) {
     const absl::StatusOr<std::string> token = AddAccessToken(
         tokens_path_, {name, scopes, expiry_unix_seconds, limits});
+    EXPECT_THAT(token, IsOk());
+    return token.ok() ? *token : "";
+  }
+  // Adds a token that may submit bundles and owns labels.
+  std::string AddOwner(const std::string& name,
+                       const std::vector<std::string>& labels) {
+    AccessGrant grant = {name, kSubmitScope};
+    grant.owned_labels = labels;
+    const absl::StatusOr<std::string> token =
+        AddAccessToken(tokens_path_, grant);
     EXPECT_THAT(token, IsOk());
     return token.ok() ? *token : "";
   }

@@ -99,6 +99,12 @@ std::string LimitsContext(const SubmitterLimits& limits) {
                       limits.most_seconds);
 }
 
+absl::Status UnreadableTokens() {
+  return absl::InternalError(
+      "the server cannot read its tokens; `serve token list` tells its "
+      "operator why");
+}
+
 // Returns whether the request asks for one more run of its bundle.
 bool IsAgain(const ApiRequest& request) {
   return QueryValue(request, "again", "") == "1";
@@ -140,6 +146,8 @@ ApiResponse ErrorResponse(const absl::Status& status) {
       response.headers["WWW-Authenticate"] = "Bearer";
       return response;
     }
+    case absl::StatusCode::kPermissionDenied:
+      return with(403, "permission_denied");
     case absl::StatusCode::kNotFound:
       return with(404, "not_found");
     case absl::StatusCode::kAlreadyExists:
@@ -215,9 +223,44 @@ absl::StatusOr<AccessGrant> ValidationApi::CheckToken(
     const ApiRequest& request) const {
   absl::StatusOr<AccessGrant> grant = tokens_->Check(request.token, Now());
   if (grant.ok() || absl::IsUnauthenticated(grant.status())) return grant;
-  return absl::InternalError(
-      "the server cannot read its tokens; `serve token list` tells its "
-      "operator why");
+  return UnreadableTokens();
+}
+
+absl::Status ValidationApi::CheckOwner(const AccessGrant& grant,
+                                       const std::string& bundle_sha256,
+                                       const std::string& label) {
+  if (label.empty()) return absl::OkStatus();
+  const absl::Status status = tokens_->CheckOwner(grant.name, label);
+  if (status.ok()) return status;
+  if (!absl::IsPermissionDenied(status)) return UnreadableTokens();
+  ++refusal_count_;
+  const absl::Status recorded =
+      Record(grant, "submit refused",
+             {{"bundle_sha256", bundle_sha256},
+              {"deployment", label},
+              {"reason", std::string(status.message())}});
+  return recorded.ok() ? status : recorded;
+}
+
+absl::Status ValidationApi::CheckOwners(const AccessGrant& grant,
+                                        NewTrial* trial) {
+  const std::string& sha256 = trial->bundle_sha256;
+  const absl::Status given = CheckOwner(grant, sha256, trial->deployment);
+  if (!given.ok()) return given;
+  const absl::StatusOr<bool> has_owners = tokens_->HasOwners();
+  if (!has_owners.ok()) return UnreadableTokens();
+  if (!*has_owners) return absl::OkStatus();
+  const absl::StatusOr<StoredTrial> known = store_->Find(trial->key);
+  if (known.ok() && known->state == TrialState::kDecided) {
+    return CheckOwner(grant, sha256, known->deployment);
+  }
+  if (!options_.read_label) return absl::OkStatus();
+  trial->check_bundle = [this, grant, sha256](const std::string& path) {
+    const absl::StatusOr<std::string> label = options_.read_label(path);
+    if (absl::IsInvalidArgument(label.status())) return absl::OkStatus();
+    return label.ok() ? CheckOwner(grant, sha256, *label) : label.status();
+  };
+  return absl::OkStatus();
 }
 
 std::variant<ApiResponse, AccessGrant> ValidationApi::Admit(
@@ -318,6 +361,9 @@ std::variant<ApiResponse, BundleUpload> ValidationApi::BeginUpload(
   const AccessGrant& grant = std::get<AccessGrant>(admitted);
   const absl::StatusOr<NewTrial> trial = ParseSubmission(request, grant);
   if (!trial.ok()) return ErrorResponse(trial.status());
+  const absl::Status owner =
+      CheckOwner(grant, trial->bundle_sha256, trial->deployment);
+  if (!owner.ok()) return ErrorResponse(owner);
   const absl::Status turn =
       store_->CheckTurn(grant.name, grant.limits.most_undecided);
   if (!turn.ok()) return ErrorResponse(turn);
@@ -338,7 +384,8 @@ ApiResponse ValidationApi::EndUpload(const ApiRequest& request,
   if (!trial.ok()) return ErrorResponse(trial.status());
   const absl::StatusOr<bool> is_new = FindKey(request, &*trial);
   if (!is_new.ok()) return ErrorResponse(is_new.status());
-  absl::Status status = RecordSubmission(request, *grant, *trial);
+  absl::Status status = CheckOwners(*grant, &*trial);
+  if (status.ok()) status = RecordSubmission(request, *grant, *trial);
   // The bundle of a known trial may be evicted; no row would tell of it again.
   if (status.ok() && *is_new) status = upload.Finish();
   return status.ok() ? Submit(*trial) : ErrorResponse(status);
@@ -352,8 +399,8 @@ ApiResponse ValidationApi::SubmitKnown(const ApiRequest& request,
   if (!trial.ok()) return ErrorResponse(trial.status());
   const absl::StatusOr<bool> is_new = FindKey(request, &*trial);
   if (!is_new.ok()) return ErrorResponse(is_new.status());
-  absl::Status status;
-  if (*is_new) {
+  absl::Status status = CheckOwners(*grant, &*trial);
+  if (status.ok() && *is_new) {
     // A client asks so whether to send the bundle, and asks again each second
     // while it must wait. Such a request changes nothing, and has no entry.
     status = store_->HasBundle(trial->bundle_sha256)

@@ -12,6 +12,10 @@
 // its verdict says nothing about memory, the submitter may ask for another
 // trial; the last one counts.
 //
+// A submission for a label that belongs to another token (access_tokens.h) is
+// refused: by the label in the request at once, and by that of the bundle's
+// manifest before there is a trial.
+//
 // Each answer is JSON, except binary profiles and the texts of verdicts,
 // comparisons and metrics. An error is {"error": {"code", "message"}}, and the
 // message names the next step. Every request except that for health needs a
@@ -83,6 +87,12 @@ struct ApiOptions {
   // The file that gets an entry for each change that a token asks for (see
   // audit_log.h). Empty: none.
   std::string audit_log_path;
+  // Reads the label of a bundle, if labels have owners. InvalidArgument says
+  // that the bundle is at fault: it has no label, and its trial will say why.
+  // Other errors refuse the submission. Empty: only labels in requests are
+  // checked. Must be thread-safe.
+  std::function<absl::StatusOr<std::string>(const std::string& path)>
+      read_label;
   double most_requests_at_once = 1000;
   double requests_per_second = 500;
   // A clock for tests; empty for the system's.
@@ -134,6 +144,15 @@ class ValidationApi {
   absl::Status RecordSubmission(const ApiRequest& request,
                                 const AccessGrant& grant,
                                 const NewTrial& trial) const;
+  // Returns PermissionDenied, and writes an entry of the audit log, if another
+  // token owns the label.
+  absl::Status CheckOwner(const AccessGrant& grant,
+                          const std::string& bundle_sha256,
+                          const std::string& label);
+  // Does the same for all labels of a submission: that of the request, and that
+  // of the decided trial of its key. If there is no such trial, the store will
+  // check the label of the bundle.
+  absl::Status CheckOwners(const AccessGrant& grant, NewTrial* trial);
   // Sets the key: of the bundle's last trial, or of a new one if it may have
   // one. Returns whether there was no such trial.
   absl::StatusOr<bool> FindKey(const ApiRequest& request,

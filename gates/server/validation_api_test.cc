@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/sha256.h"
@@ -191,6 +192,83 @@ TEST(ValidationApiTest, ARefusedUploadLeavesNoBundle) {
   EXPECT_EQ(count_bundles(), 0);
 }
 
+// Returns options of a server that reads the label from a bundle "label NAME";
+// other bundles are faulty, and "busy" cannot be read now.
+ApiOptions OptionsWithLabels(const std::string& audit_log_path) {
+  ApiOptions options;
+  options.audit_log_path = audit_log_path;
+  options.read_label =
+      [](const std::string& path) -> absl::StatusOr<std::string> {
+    const std::string bundle = ReadTestFile(path);
+    if (bundle == "busy") return absl::UnavailableError("no memory");
+    if (bundle.rfind("label ", 0) != 0) {
+      return absl::InvalidArgumentError("no bundle");
+    }
+    return bundle.substr(6);
+  };
+  return options;
+}
+
+TEST(ValidationApiTest, OnlyTheOwnerOfALabelSubmitsForIt) {
+  const std::string log = TestPath("owners.jsonl");
+  ExampleServer server("owners", {}, OptionsWithLabels(log));
+  const std::string owner =
+      server.AddOwner("team_a", {"//models:example", "//team_a/..."});
+  const std::string other = server.AddToken("other", kSubmitScope);
+  // The label is the bundle's own, whatever the request says.
+  const ApiResponse refused = Send(server, other, "label //team_a/b:fit");
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_THAT(refused.body,
+              HasSubstr("the label //team_a/b:fit belongs to the token "
+                        "'team_a', and this is the token 'other'; submit"));
+  EXPECT_EQ(Send(server, server.token(), "label //team_a:fit").status, 403)
+      << "an admin is no owner";
+  EXPECT_EQ(Send(server, other, "label //team_b:fit").status, 202);
+  EXPECT_NE(Send(server, owner, "label //team_c:fit").status, 403);
+  EXPECT_EQ(Send(server, other, "accept, although it is faulty").status, 202);
+  EXPECT_EQ(Send(server, other, "busy").status, 503);
+  // A bundle that was refused leaves nothing, and its owner's trial is new.
+  const ApiRequest known = {"POST",
+                            "/v1/trials",
+                            {{"sha256", Sha256Hex("label //team_a/b:fit")}},
+                            other};
+  EXPECT_EQ(server.api()->Answer(known).status, 404);
+  EXPECT_THAT(Send(server, owner, "label //team_a/b:fit").body,
+              HasSubstr("\"is_new\":true"));
+  EXPECT_EQ(server.api()->Answer(known).status, 403) << "while it is there";
+  // ExampleServer decides each trial for one label.
+  ApiRequest decided = known;
+  decided.token = owner;
+  while (server.api()->Answer(decided).status == 202) usleep(1000);
+  EXPECT_THAT(server.api()->Answer(known).body, HasSubstr("//models:example"));
+  EXPECT_THAT(ReadTestFile(log),
+              HasSubstr("\"who\":\"other\",\"action\":\"submit refused\","
+                        "\"bundle_sha256\":\""));
+}
+
+TEST(ValidationApiTest, TheLabelOfARequestIsCheckedAtOnce) {
+  const std::string log = TestPath("given.jsonl");
+  ExampleServer server("given", {}, OptionsWithLabels(log));
+  const std::string owner = server.AddOwner("team_a", {"//team_a/..."});
+  ApiRequest request = {
+      "POST",
+      "/v1/trials",
+      {{"sha256", Sha256Hex("label //b")}, {"deployment", "//team_a:x"}},
+      server.token()};
+  const auto begun = server.api()->BeginUpload(request, 9);
+  ASSERT_TRUE(std::holds_alternative<ApiResponse>(begun));
+  EXPECT_EQ(std::get<ApiResponse>(begun).status, 403);
+  EXPECT_EQ(server.api()->Answer(request).status, 403);
+  EXPECT_EQ(CountLines(log), 2);
+  request.token = owner;
+  EXPECT_EQ(server.api()->Answer(request).status, 404) << "not sent yet";
+  // A refusal that cannot be recorded is still one.
+  ExampleServer full("given_full", {}, OptionsWithLabels("/dev/full"));
+  full.AddOwner("team_a", {"//team_a/..."});
+  request.token = full.token();
+  EXPECT_EQ(full.api()->Answer(request).status, 507);
+}
+
 TEST(ValidationApiTest, ARemovedTokensTrialsStillRunUnderItsLimits) {
   ExampleServer server("removed_token");
   SubmitterLimits limits;
@@ -325,6 +403,7 @@ TEST(ValidationApiTest, OfADamagedDatabaseNothingIsListed) {
 
 TEST(ValidationApiTest, ErrorsHaveTheirStatus) {
   EXPECT_EQ(ErrorResponse(absl::InvalidArgumentError("x")).status, 400);
+  EXPECT_EQ(ErrorResponse(absl::PermissionDeniedError("x")).status, 403);
   EXPECT_EQ(ErrorResponse(absl::NotFoundError("x")).status, 404);
   EXPECT_EQ(ErrorResponse(absl::ResourceExhaustedError("x")).status, 507);
   EXPECT_EQ(ErrorResponse(absl::DataLossError("x")).status, 500);

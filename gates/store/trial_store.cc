@@ -275,7 +275,12 @@ absl::StatusOr<Submission> TrialStore::Submit(const NewTrial& trial) {
   absl::StatusOr<Submission> submission;
   {
     const Pin pin(this, trial.bundle_sha256);
-    submission = SubmitPinned(trial);
+    absl::Status status;
+    if (trial.check_bundle && HasBundle(trial.bundle_sha256)) {
+      status = trial.check_bundle(PathOfBundle(trial.bundle_sha256));
+    }
+    submission =
+        status.ok() ? SubmitPinned(trial) : absl::StatusOr<Submission>(status);
   }
   // After a failure of the disk the row may still have been written.
   if (!submission.ok() && !database_.HasFailed()) {

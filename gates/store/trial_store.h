@@ -84,6 +84,9 @@ struct NewTrial {
   std::string submitter;
   // If this would be one trial too many without a verdict, it is refused.
   SubmitterLimits limits;
+  // Called by Submit with the bundle's path, if the bundle is there and this is
+  // set. Its error refuses the trial. The bundle is not removed meanwhile.
+  std::function<absl::Status(const std::string& bundle_path)> check_bundle;
 };
 
 enum class TrialState { kWaiting, kRunning, kDecided };
@@ -163,8 +166,8 @@ class TrialStore {
   // before. Returns NotFound if it is not and must be sent, Unavailable if too
   // many trials wait, of all submitters or of this one, and ResourceExhausted
   // if the bundles of waiting trials fill the store or the disk is full; else
-  // the errors of SqliteDatabase. After an error, a bundle that no trial names
-  // is removed.
+  // the errors of `trial.check_bundle` and SqliteDatabase. After an error, a
+  // bundle that no trial names is removed.
   absl::StatusOr<Submission> Submit(const NewTrial& trial);
 
   // Returns the next waiting trial, or nullopt if there is none: submitters

@@ -55,6 +55,34 @@ absl::StatusOr<Submission> SubmitBytes(TrialStore* store,
   return store->Submit(trial);
 }
 
+TEST(TrialStoreTest, ABundleThatItsCheckRefusesIsRemoved) {
+  const auto store = OpenStore("checked");
+  NewTrial trial = MakeTrial("refused");
+  std::string seen;
+  trial.check_bundle = [&](const std::string& path) {
+    seen = ReadTestFile(path);
+    return absl::PermissionDeniedError("not yours");
+  };
+  EXPECT_THAT(store->Submit(trial), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_EQ(seen, "") << "there is no bundle to check";
+  absl::StatusOr<BundleUpload> upload =
+      store->StartUpload(trial.bundle_sha256, 7);
+  ASSERT_THAT(upload, IsOk());
+  ASSERT_THAT(upload->Append("refused"), IsOk());
+  ASSERT_THAT(upload->Finish(), IsOk());
+  EXPECT_THAT(store->Submit(trial),
+              StatusIs(absl::StatusCode::kPermissionDenied));
+  EXPECT_EQ(seen, "refused");
+  EXPECT_FALSE(store->HasBundle(trial.bundle_sha256));
+  EXPECT_THAT(store->Find(trial.key), StatusIs(absl::StatusCode::kNotFound));
+  // The bundle of another trial stays.
+  ASSERT_THAT(SubmitBytes(store.get(), "refused"), IsOk());
+  trial.key = Sha256Hex("another key");
+  EXPECT_THAT(store->Submit(trial),
+              StatusIs(absl::StatusCode::kPermissionDenied));
+  EXPECT_TRUE(store->HasBundle(trial.bundle_sha256));
+}
+
 absl::Status DecideNext(TrialStore* store, const std::string& result) {
   const absl::StatusOr<absl::optional<StoredTrial>> claimed = store->Claim();
   if (!claimed.ok()) return claimed.status();

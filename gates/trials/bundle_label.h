@@ -1,0 +1,31 @@
+// Reads the label of a bundle before there is a trial, for a server in which
+// labels have owners.
+//
+//   absl::StatusOr<std::string> label = ReadBundleLabel("model.bundle");
+//   // "//A:fit", or the name of its entry
+//
+// The archive is read to its end, since a bundle with a second manifest is
+// refused as a whole. One archive is read at a time, so threads wait for each
+// other.
+//
+// Thread-safe; keeps nothing. Memory: that of ReadBundle (bundle.h). Time: that
+// of ReadBundle, at most a minute for each waiting thread. Errors:
+// kInvalidArgument if the bundle is at fault, so that a trial cannot run it;
+// kPermissionDenied if it exceeds a limit, for instance of time, since a trial
+// might still run it; kUnavailable if this host has no room; else those of
+// ReadBundle.
+
+#ifndef FOOTPRINT_GATES_TRIALS_BUNDLE_LABEL_H_
+#define FOOTPRINT_GATES_TRIALS_BUNDLE_LABEL_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace footprint {
+
+absl::StatusOr<std::string> ReadBundleLabel(const std::string& path);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_TRIALS_BUNDLE_LABEL_H_

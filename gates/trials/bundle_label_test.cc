@@ -1,0 +1,55 @@
+#include "footprint/gates/trials/bundle_label.h"
+
+#include <filesystem>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/gates/bundles/bundle.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+// Returns the path of a bundle whose manifest has this line, too.
+std::string WriteBundle(const std::string& name, const std::string& line) {
+  const std::string folder = TestPath(name);
+  std::filesystem::create_directory(folder);
+  WriteTestFile(name + "/run.sh", "#!/bin/sh\n");
+  WriteTestFile(absl::StrCat(name, "/", kManifestName),
+                absl::StrCat("schema_version: 1 kind: NATIVE_PROGRAM "
+                             "entry: \"run.sh\"\n",
+                             line));
+  const std::string path = folder + ".bundle";
+  EXPECT_THAT(MakeBundle(folder, path), IsOk());
+  return path;
+}
+
+TEST(BundleLabelTest, TheLabelIsTheManifests) {
+  EXPECT_THAT(ReadBundleLabel(WriteBundle("own", "label: \"//team:fit\"")),
+              IsOkAndHolds("//team:fit"));
+  EXPECT_THAT(ReadBundleLabel(WriteBundle("without", "")),
+              IsOkAndHolds("//bundle:run.sh"));
+}
+
+TEST(BundleLabelTest, AFaultyBundleHasNone) {
+  EXPECT_THAT(ReadBundleLabel(WriteTestFile("faulty", "no archive")),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(ReadBundleLabel(WriteTestFile("empty", "")),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(BundleLabelTest, ABundleBeyondALimitIsRefused) {
+  const std::string path = TestPath("large");
+  WriteTestFile("large", "");
+  std::filesystem::resize_file(path, BundleLimits().archive_bytes + 1);
+  EXPECT_THAT(ReadBundleLabel(path),
+              StatusIs(absl::StatusCode::kPermissionDenied,
+                       testing::HasSubstr("labels have owners here")));
+}
+
+}  // namespace
+}  // namespace footprint
