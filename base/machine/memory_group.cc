@@ -1,18 +1,14 @@
 #include "footprint/base/machine/memory_group.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -21,20 +17,18 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "footprint/base/machine/control_group.h"
 #include "footprint/base/machine/kernel_file.h"
 
 namespace footprint {
 namespace {
 
-constexpr char kNamePrefix[] = "footprint-";
 // Attempts to move all processes of a group, which may start others meanwhile.
 constexpr int kMostMoves = 10;
 constexpr int64_t kSwapBytes = 1 << 20;
 // The kernel charges so many pages per processor in advance, and adds as many
 // to a count before it adds that to the sum (MEMCG_CHARGE_BATCH).
 constexpr int64_t kBatchPages = 64;
-constexpr int kRemovalTries = 200;
-constexpr int kRemovalPauseUs = 500;
 
 // The group in which new groups are made.
 struct Parent {
@@ -46,69 +40,6 @@ struct Parent {
 // Returns the file's text, or an empty text if it cannot be read.
 std::string ReadText(const std::string& path) {
   return ReadKernelFile(path).value_or("");
-}
-
-bool WriteText(const std::string& path, const std::string& text) {
-  const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  return file.is_open() && write(file.get(), text.data(), text.size()) ==
-                               static_cast<ssize_t>(text.size());
-}
-
-bool HasWord(absl::string_view text, char separator, absl::string_view word) {
-  const std::vector<absl::string_view> words =
-      absl::StrSplit(absl::StripSuffix(text, "\n"), separator);
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-struct Mount {
-  std::string root;  // of the hierarchy, in what is mounted
-  std::string folder;
-};
-
-// Reads a line of /proc/PID/mountinfo: 3 numbers, root, folder, options, any
-// number of fields up to "-", type, source, options of the file system. Returns
-// false if it is not a mount of the wanted version.
-bool ReadMount(absl::string_view line, bool is_version_2, Mount* mount) {
-  const std::vector<absl::string_view> words = absl::StrSplit(line, ' ');
-  const auto dash = std::find(words.begin(), words.end(), "-");
-  if (words.size() < 5 || words.end() - dash < 4) return false;
-  const bool is_wanted =
-      is_version_2 ? dash[1] == "cgroup2"
-                   : dash[1] == "cgroup" && HasWord(dash[3], ',', "memory");
-  if (is_wanted) *mount = {std::string(words[3]), std::string(words[4])};
-  return is_wanted;
-}
-
-// Reads the path of "9:memory:/a/b" or "0::/a/b". Returns false if the line has
-// another form.
-bool ReadGroup(absl::string_view line, bool is_version_2, std::string* path) {
-  const std::vector<absl::string_view> words =
-      absl::StrSplit(line, absl::MaxSplits(':', 2));
-  if (words.size() != 3) return false;
-  const bool is_wanted = is_version_2 ? words[0] == "0" && words[1].empty()
-                                      : HasWord(words[1], ',', "memory");
-  if (is_wanted) *path = std::string(words[2]);
-  return is_wanted;
-}
-
-std::string FindGroupFolder(absl::string_view mounts, absl::string_view groups,
-                            bool is_version_2) {
-  for (absl::string_view line : absl::StrSplit(mounts, '\n')) {
-    Mount mount;
-    if (!ReadMount(line, is_version_2, &mount)) continue;
-    for (absl::string_view group : absl::StrSplit(groups, '\n')) {
-      std::string path;
-      if (!ReadGroup(group, is_version_2, &path)) continue;
-      // If only a part of the hierarchy is mounted, the group may lie outside
-      // it.
-      absl::string_view below = path;
-      if (mount.root != "/" && !absl::ConsumePrefix(&below, mount.root)) {
-        below = "";
-      }
-      return absl::StrCat(mount.folder, absl::StripSuffix(below, "/"));
-    }
-  }
-  return "";
 }
 
 // Returns whether this process owns the groups below `group`: it is the root of
@@ -140,7 +71,7 @@ bool MoveProcessesBelow(const std::string& group) {
     if (processes.empty()) return true;
     for (absl::string_view process :
          absl::StrSplit(processes, '\n', absl::SkipEmpty())) {
-      WriteText(below + "/cgroup.procs", std::string(process));
+      WriteControlFile(below + "/cgroup.procs", std::string(process));
     }
   }
   return ReadText(group + "/cgroup.procs").empty();
@@ -160,11 +91,11 @@ Parent FindVersion2(const std::string& own_group) {
   const std::string control =
       absl::StrCat(parent.path, "/cgroup.subtree_control");
   if (HasWord(ReadText(control), ' ', "memory")) return parent;
-  if (WriteText(control, "+memory")) return parent;
+  if (WriteControlFile(control, "+memory")) return parent;
   // This is preferred, since a group beside this one would be outside its
   // limits.
   if (IsDelegated(parent.path) && MoveProcessesBelow(parent.path) &&
-      WriteText(control, "+memory")) {
+      WriteControlFile(control, "+memory")) {
     return parent;
   }
   // Otherwise makes groups beside this one, if the group above allows it.
@@ -193,27 +124,10 @@ Parent FindParent() {
   return parent;
 }
 
-// Removes groups whose process has ended.
-void RemoveStale(const std::string& parent) {
-  DIR* const folder = opendir(parent.c_str());
-  if (folder == nullptr) return;
-  while (const dirent* each = readdir(folder)) {
-    absl::string_view rest = each->d_name;
-    int process = 0;
-    if (!absl::ConsumePrefix(&rest, kNamePrefix) ||
-        !absl::SimpleAtoi(rest.substr(0, rest.find('-')), &process)) {
-      continue;
-    }
-    if (kill(process, 0) == 0 || errno != ESRCH) continue;
-    rmdir(absl::StrCat(parent, "/", each->d_name).c_str());
-  }
-  closedir(folder);
-}
-
 const Parent& FoundParent() {
   static const Parent* const parent = [] {
     Parent* const found = new Parent(FindParent());
-    if (found->problem.empty()) RemoveStale(found->path);
+    if (found->problem.empty()) RemoveStaleControlGroups(found->path);
     return found;
   }();
   return *parent;
@@ -223,16 +137,16 @@ const Parent& FoundParent() {
 bool SetLimit(const std::string& path, bool is_version_2, int64_t limit_bytes) {
   const std::string limit = absl::StrCat(limit_bytes);
   if (is_version_2) {
-    WriteText(path + "/memory.swap.max", "0");
-    WriteText(path + "/memory.oom.group", "1");
-    return WriteText(path + "/memory.max", limit);
+    WriteControlFile(path + "/memory.swap.max", "0");
+    WriteControlFile(path + "/memory.oom.group", "1");
+    return WriteControlFile(path + "/memory.max", limit);
   }
-  if (!WriteText(path + "/memory.limit_in_bytes", limit)) return false;
+  if (!WriteControlFile(path + "/memory.limit_in_bytes", limit)) return false;
   // The kernel has no such file if it does not count swap. This limit is higher
   // than the other, since only hits of the first limit are counted.
-  WriteText(path + "/memory.memsw.limit_in_bytes",
-            absl::StrCat(limit_bytes + kSwapBytes));
-  WriteText(path + "/memory.swappiness", "0");
+  WriteControlFile(path + "/memory.memsw.limit_in_bytes",
+                   absl::StrCat(limit_bytes + kSwapBytes));
+  WriteControlFile(path + "/memory.swappiness", "0");
   return true;
 }
 
@@ -240,13 +154,12 @@ bool SetLimit(const std::string& path, bool is_version_2, int64_t limit_bytes) {
 
 MemoryGroupFolder FindMemoryGroup(absl::string_view mounts,
                                   absl::string_view groups) {
-  const std::string first = FindGroupFolder(mounts, groups, false);
+  const std::string first = FindControlGroup("memory", mounts, groups);
   if (!first.empty()) return {first, false};
-  return {FindGroupFolder(mounts, groups, true), true};
+  return {FindControlGroup("", mounts, groups), true};
 }
 
 absl::StatusOr<MemoryGroup> MemoryGroup::Create(int64_t limit_bytes) {
-  static std::atomic<int64_t> count{0};
   const Parent& parent = FoundParent();
   if (!parent.problem.empty()) {
     return absl::FailedPreconditionError(
@@ -254,8 +167,7 @@ absl::StatusOr<MemoryGroup> MemoryGroup::Create(int64_t limit_bytes) {
   }
   MemoryGroup group;
   group.is_version_2_ = parent.is_version_2;
-  const std::string path =
-      absl::StrCat(parent.path, "/", kNamePrefix, getpid(), "-", ++count);
+  const std::string path = NewControlGroupPath(parent.path);
   if (mkdir(path.c_str(), 0755) != 0) {
     const std::string text =
         absl::StrCat(path, ": ", std::strerror(errno),
@@ -267,8 +179,8 @@ absl::StatusOr<MemoryGroup> MemoryGroup::Create(int64_t limit_bytes) {
   group.path_ = path;
   // Version 1 counts TCP buffers separately, and only if they have a limit.
   if (!group.is_version_2_) {
-    WriteText(path + "/memory.kmem.tcp.limit_in_bytes",
-              absl::StrCat(int64_t{1} << 60));
+    WriteControlFile(path + "/memory.kmem.tcp.limit_in_bytes",
+                     absl::StrCat(int64_t{1} << 60));
   }
   const bool is_limited = limit_bytes == kNoLimit ||
                           SetLimit(path, group.is_version_2_, limit_bytes);
@@ -293,15 +205,10 @@ MemoryGroup& MemoryGroup::operator=(MemoryGroup&& other) noexcept {
   return *this;
 }
 
-// The kernel removes an ended process from its group a moment later, so this
-// retries.
 MemoryGroup::~MemoryGroup() {
   if (path_.empty()) return;
   processes_ = FileDescriptor();
-  for (int i = 0; i < kRemovalTries; ++i) {
-    if (rmdir(path_.c_str()) == 0 || errno != EBUSY) return;
-    usleep(kRemovalPauseUs);
-  }
+  RemoveControlGroup(path_);
 }
 
 // Reads a file of one number, or the number in the line that begins with `key`.

@@ -131,6 +131,10 @@ Flags of `token add` and `token set`, which changes what is given and nothing el
   --most_budget=BYTES      the largest budget that its bundles may ask for
   --most_time=SECONDS      the longest that each run may take. These three are
                            without limit by default; `none` removes a limit
+  --cpu_weight=NUMBER      the share of the processors that each of its running
+                           trials gets while others want them, from 1 to 10000
+                           (default: 100). Needs a cpu controller of control
+                           groups, and has no effect with --engine
   --owns=PATTERN           labels that belong to this token: submissions of other
                            tokens for them are refused. //team_a/... stands for a
                            package and all below it, and * for any text. May be
@@ -142,6 +146,7 @@ reason that the message names.
 
 constexpr int kUsualPort = 7878;
 constexpr int64_t kMostWaiting = 10000000;
+constexpr int64_t kMostCpuWeight = 10000;
 constexpr int64_t kUsualSeconds = 60;
 constexpr int64_t kMostSeconds = 86400;
 constexpr char kLocalTokenName[] = "local";
@@ -155,6 +160,7 @@ void PrintLine(absl::string_view line) {
 struct Trials {
   TrialRequest request;
   std::string work_folder;
+  std::shared_ptr<AccessTokens> tokens;
 };
 
 // Reads the threshold files once at the start, so that a mistake is reported at
@@ -198,6 +204,7 @@ absl::StatusOr<Trials> MakeTrials(const CommandFlags& flags,
   if (!lowmem.ok()) return lowmem.status();
   trials.request.set_lowmem_program(*lowmem);
   trials.work_folder = store_folder + "/work";
+  trials.tokens = std::make_shared<AccessTokens>(MakeTokenPath(store_folder));
   return trials;
 }
 
@@ -239,6 +246,23 @@ void RemoveOldWork(const std::string& work_folder) {
   for (const auto& path : old) std::filesystem::remove_all(path, error);
 }
 
+// Returns the present weight of the trial's token, which may have been changed
+// since the submission. If the tokens cannot be read now, returns 0: the trial
+// runs without a weight.
+int32_t FindCpuWeight(const Trials& trials, const std::string& submitter) {
+  const int64_t weight = trials.tokens->FindCpuWeight(submitter).value_or(0);
+  return static_cast<int32_t>(std::min<int64_t>(weight, kMostCpuWeight));
+}
+
+// Says so if a token has a weight that has no effect here.
+void CheckWeights(const Trials& trials) {
+  if (trials.tokens->FindCpuWeight("").value_or(0) == 0) return;
+  const absl::Status status = CheckCpuWeights();
+  if (status.ok()) return;
+  PrintLine(absl::StrCat("the cpu_weight of tokens has no effect here: ",
+                         status.message()));
+}
+
 TrialRequest MakeRequest(const Trials& trials, const TrialToRun& to_run) {
   TrialRequest request = trials.request;
   request.set_bundle_path(to_run.bundle_path);
@@ -273,6 +297,7 @@ RunTrialFunction RunIn(const Trials& trials, MemoryAdmission* admission) {
   return [trials, admission, count = std::make_shared<std::atomic<int64_t>>(0)](
              const TrialToRun& to_run) -> absl::StatusOr<StoredResult> {
     TrialRequest request = MakeRequest(trials, to_run);
+    request.set_cpu_weight(FindCpuWeight(trials, to_run.submitter));
     request.set_work_folder(
         absl::StrCat(trials.work_folder, "/", OwnWorkPrefix(), (*count)++));
     const absl::Status made = MakeFolder(request.work_folder());
@@ -442,6 +467,7 @@ absl::Status Serve(const CommandFlags& flags, const std::string& store_folder) {
   status = MakeLocalToken(store_folder);
   if (status.ok()) status = MakeFolder(trials->work_folder);
   if (!status.ok()) return status;
+  if (!is_by_engine) CheckWeights(*trials);
   const absl::StatusOr<int64_t> bytes_for_runs = ReadBytesForRuns();
   if (!bytes_for_runs.ok()) return bytes_for_runs.status();
   MemoryAdmission admission(*bytes_for_runs);

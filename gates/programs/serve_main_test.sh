@@ -45,7 +45,7 @@ expect 0 "$serve" token list
 says out "batch  submit,read  never expires  most_waiting=20,most_budget=1073741824,most_time=600"
 expect 2 "$serve" token add idle --most_budget=much
 expect 2 "$serve" token add idle --most_waiting=0
-says err "leave it out for no limit"
+says err "leave it out, or write"
 # A flag that would have no effect is refused.
 expect 2 "$serve" token add idle --budget=512MiB
 says err "--budget is a flag of the server, and has no effect here"
@@ -67,6 +67,10 @@ says err "is no pattern of labels"
 expect 2 "$serve" token set batch --most_waiting=0
 says err "--most_waiting=none"
 expect 2 "$serve" token set batch --budget=1MiB
+expect 2 "$serve" token set batch --cpu_weight=10001
+expect 0 "$serve" token set batch --cpu_weight=400
+says out "most_time=60,cpu_weight=400"
+expect 0 "$serve" token set batch --cpu_weight=none
 expect 0 "$serve" token set batch --owns=none --scopes=read --expires=2h
 expect 0 "$serve" token list
 says out "batch  read  20"
@@ -193,6 +197,12 @@ else
   printf '#!/bin/sh\nexec sleep 60\n' >model/run.sh
   expect 3 "$submit" model --server="$address" --token_file=small_token
   says out "did not end in 1 s"
+  # Trials run in groups of processors as soon as a token has a weight.
+  expect 0 "$serve" token set small --cpu_weight=400
+  says out "cpu_weight=400"
+  printf '#!/bin/sh\nexit 0\n# weighted\n' >model/run.sh
+  expect 0 "$submit" model --server="$address" --token_file=small_token
+  expect 0 "$serve" token set small --cpu_weight=none
   # A label belongs to its owner alone, whatever the request says.
   printf '#!/bin/sh\nexit 0\n# owned\n' >model/run.sh
   expect 0 "$serve" token add owner --owns=//team/...

@@ -24,6 +24,7 @@ namespace {
 
 constexpr int64_t kMostWaiting = 10000000;
 constexpr int64_t kMostSeconds = 86400;
+constexpr int64_t kMostCpuWeight = 10000;
 // The value of a flag that takes a limit, an expiry or labels away.
 constexpr char kNone[] = "none";
 constexpr char kNever[] = "never";
@@ -53,28 +54,31 @@ absl::Status SetExpiry(const std::string& text, int64_t* expiry) {
 
 // Sets the limits that the flags name.
 absl::Status SetLimits(const CommandFlags& flags, SubmitterLimits* limits) {
-  const std::pair<const char*, int64_t*> all[] = {
-      {"most_waiting", &limits->most_undecided},
-      {"most_budget", &limits->most_budget_bytes},
-      {"most_time", &limits->most_seconds}};
-  for (const auto& [name, value] : all) {
+  struct Limit {
+    const char* name;
+    int64_t* value;
+    int64_t most;  // 0: bytes with a unit
+  };
+  const Limit all[] = {{"most_waiting", &limits->most_undecided, kMostWaiting},
+                       {"most_budget", &limits->most_budget_bytes, 0},
+                       {"most_time", &limits->most_seconds, kMostSeconds},
+                       {"cpu_weight", &limits->cpu_weight, kMostCpuWeight}};
+  for (const auto& [name, value, most] : all) {
     if (!flags.Has(name)) continue;
     if (flags.Value(name, "") == kNone) {
       *value = 0;
       continue;
     }
-    const std::string flag = name;
-    const absl::Status status =
-        flag == "most_budget" ? SetBytesFlag(flags, flag, value)
-        : flag == "most_time" ? SetNumberFlag(flags, flag, kMostSeconds, value)
-                              : SetNumberFlag(flags, flag, kMostWaiting, value);
+    const absl::Status status = most == 0
+                                    ? SetBytesFlag(flags, name, value)
+                                    : SetNumberFlag(flags, name, most, value);
     if (!status.ok()) return status;
     if (*value == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--", name,
-                       "=0 would refuse every bundle; leave it out for no "
-                       "limit, or write `token set NAME --",
-                       name, "=none` to remove one"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--", name,
+          "=0 would leave no room for any bundle; leave it out, or write "
+          "`token set NAME --",
+          name, "=none` to remove what was set"));
     }
   }
   return absl::OkStatus();
@@ -169,9 +173,9 @@ absl::Status ChangeToken(const CommandFlags& flags, const std::string& name,
 }  // namespace
 
 const std::vector<std::string>& TokenFlags() {
-  static const auto* const flags =
-      new std::vector<std::string>({"scopes", "expires", "most_waiting",
-                                    "most_budget", "most_time", "owns"});
+  static const auto* const flags = new std::vector<std::string>(
+      {"scopes", "expires", "most_waiting", "most_budget", "most_time",
+       "cpu_weight", "owns"});
   return *flags;
 }
 

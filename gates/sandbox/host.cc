@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/files/temporary_folder.h"
+#include "footprint/base/machine/cpu_group.h"
 #include "footprint/base/machine/memory_group.h"
 #include "footprint/gates/sandbox/sandbox.h"
 
@@ -68,6 +69,15 @@ HostDescription DescribeHost() {
     host.present.emplace_back(each);
   }
   return host;
+}
+
+absl::Status CheckCpuWeights() {
+  const absl::StatusOr<MemoryGroup> group =
+      MemoryGroup::Create(kTrialLimitBytes);
+  if (!group.ok()) return group.status();
+  return CpuGroup::Create(kUsualCpuWeight,
+                          group->is_version_2() ? group->path() : "")
+      .status();
 }
 
 std::string HostText(const HostDescription& host) {

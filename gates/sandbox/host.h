@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+
 namespace footprint {
 
 struct HostDescription {
@@ -27,6 +29,10 @@ struct HostDescription {
 
 // Returns the mechanisms that this host has and lacks.
 HostDescription DescribeHost();
+
+// Returns OK if the weights of runs (SandboxRun.cpu_weight) have an effect
+// here; else the error of CpuGroup or MemoryGroup, which says what to do.
+absl::Status CheckCpuWeights();
 
 // Returns the description as lines for people, which are the same on hosts with
 // the same kernel and mechanisms.

@@ -23,11 +23,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
+#include "absl/types/optional.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/pipe.h"
 #include "footprint/base/files/read_write.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/machine/cpu_group.h"
 #include "footprint/base/machine/memory_group.h"
 #include "footprint/base/machine/monotonic_time.h"
 #include "footprint/base/text/exec_strings.h"
@@ -245,9 +247,11 @@ class Init {
   ~Init() { End(); }
 
   // Starts the first process in new namespaces, which waits for the byte that
-  // is written once its IDs are mapped.
+  // is written once its IDs are mapped. The program joins the memory group and,
+  // if there is one, the group of processors.
   absl::Status Start(const SandboxRoot& root, const SandboxRun& run,
-                     int group_descriptor) {
+                     const MemoryGroup& group,
+                     const absl::optional<CpuGroup>& cpu_group) {
     absl::StatusOr<int> program = InitProgram();
     if (!program.ok()) return program.status();
     absl::StatusOr<Pipe> output = MakePipe();
@@ -257,13 +261,17 @@ class Init {
     for (const auto* each : {&output, &error, &report, &control}) {
       if (!each->ok()) return each->status();
     }
-    const FileDescriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const FileDescriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
+    const bool joins_cpu_group =
+        cpu_group.has_value() && cpu_group->processes_descriptor() >= 0;
     const std::vector<std::string> words = InitArguments(root, run);
     const std::vector<char*> arguments = ExecStrings(words);
     const std::vector<char*> environment = ExecStrings(run.environment);
     InitStart start = {
         {null.get(), output->write_end.get(), error->write_end.get(),
-         report->write_end.get(), control->read_end.get(), group_descriptor},
+         report->write_end.get(), control->read_end.get(),
+         group.processes_descriptor(),
+         joins_cpu_group ? cpu_group->processes_descriptor() : null.get()},
         *program,
         arguments.data(),
         environment.data()};
@@ -407,6 +415,20 @@ class Init {
   InitReport init_report_;
 };
 
+// Makes the group of processors; nullopt if the run has no weight, or if this
+// host has no cpu controller.
+absl::StatusOr<absl::optional<CpuGroup>> MakeCpuGroup(
+    const SandboxRun& run, const MemoryGroup& group) {
+  if (run.cpu_weight == 0) return absl::optional<CpuGroup>();
+  absl::StatusOr<CpuGroup> made = CpuGroup::Create(
+      run.cpu_weight, group.is_version_2() ? group.path() : "");
+  if (absl::IsFailedPrecondition(made.status())) {
+    return absl::optional<CpuGroup>();
+  }
+  if (!made.ok()) return made.status();
+  return absl::optional<CpuGroup>(*std::move(made));
+}
+
 }  // namespace
 
 absl::StatusOr<SandboxRoot> SandboxRoot::Create(
@@ -502,10 +524,13 @@ absl::StatusOr<SandboxEnd> RunInSandbox(const SandboxRoot& root,
   const int64_t begin_ns = NowNs();
   absl::StatusOr<MemoryGroup> group = MemoryGroup::Create(run.limit_bytes);
   if (!group.ok()) return group.status();
+  const absl::StatusOr<absl::optional<CpuGroup>> cpu_group =
+      MakeCpuGroup(run, *group);
+  if (!cpu_group.ok()) return cpu_group.status();
   SandboxEnd end;
   {
     Init init(run.output_tail_bytes);
-    absl::Status status = init.Start(root, run, group->processes_descriptor());
+    absl::Status status = init.Start(root, run, *group, *cpu_group);
     if (status.ok()) {
       status = init.Watch(group->path(), run.time_limit_seconds, &end);
     }

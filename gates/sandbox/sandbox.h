@@ -78,6 +78,10 @@ struct SandboxRun {
   int64_t scratch_bytes = 64 << 20;  // the most in /tmp, and in /dev/shm
   int process_limit = 256;
   int time_limit_seconds = 60;
+  // The run's share of the processors while others want them, too, from 1 to
+  // 10000 (cpu_group.h); 0: it has no group of its own. On a host without a cpu
+  // controller it has no effect (CheckCpuWeights of host.h).
+  int cpu_weight = 0;
   // A program of the host that becomes /runner; empty for none.
   std::string runner;
   // The agent's file. If set, it becomes /agent.so, and there is a writable

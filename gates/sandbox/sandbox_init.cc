@@ -165,6 +165,8 @@ void DropPrivileges() {
     Require(write(kGroupDescriptor, "0\n", 2) == 2, InitStep::kGroup);
     close(kGroupDescriptor);
   }
+  Require(write(kCpuGroupDescriptor, "0\n", 2) == 2, InitStep::kGroup, 1);
+  close(kCpuGroupDescriptor);
   setsid();
   SetLimits(plan);
   DropPrivileges();
@@ -225,6 +227,7 @@ int main(int argc, char** argv) {
   Require(program >= 0, InitStep::kFork);
   if (program == 0) Become(plan);
   close(kGroupDescriptor);
+  close(kCpuGroupDescriptor);
   close(1);
   close(2);
   ReapAll(program, &report);

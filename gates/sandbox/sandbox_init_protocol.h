@@ -20,7 +20,10 @@ inline constexpr int kReportDescriptor = 3;
 inline constexpr int kControlDescriptor = 4;
 // cgroup.procs of the program's memory group; closed if there is none.
 inline constexpr int kGroupDescriptor = 5;
-inline constexpr int kFirstFreeDescriptor = 6;
+// cgroup.procs of the program's group of processors, or a file that takes
+// everything if there is none.
+inline constexpr int kCpuGroupDescriptor = 6;
+inline constexpr int kFirstFreeDescriptor = 7;
 
 inline constexpr int kInsideUser = 1000;
 

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -25,6 +27,7 @@
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/machine/memory_group.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/gates/sandbox/host.h"
 #include "footprint/gates/sandbox/missing_mechanism.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -46,7 +49,8 @@ class SandboxTest : public testing::Test {
   void SetUp() override {
     SKIP_WITHOUT_SANDBOX();
     static int count = 0;
-    folder_ = TestPath(absl::StrCat("sandbox", ++count));
+    // A death test sets up again, in another process.
+    folder_ = TestPath(absl::StrCat("sandbox", getpid(), "-", ++count));
     std::filesystem::create_directories(folder_ + "/bundle");
     std::filesystem::copy_file("gates/sandbox/sandbox_test_program",
                                folder_ + "/bundle/program");
@@ -324,6 +328,88 @@ TEST_F(SandboxTest, ARecordMaySeemLarge) {
   SandboxRun run = Run("make_large_record");
   run.agent = WriteTestFile("agent", "");
   EXPECT_EQ(End(run).exit_status, 0);
+}
+
+// Runs two programs at once on one processor, which both want it all the time,
+// and returns the processor times of the second and the first as a ratio.
+double RatioOfTimes(const std::function<SandboxEnd(int weight)>& run, int first,
+                    int second) {
+  cpu_set_t before;
+  CPU_ZERO(&before);
+  EXPECT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i) {
+    if (CPU_ISSET(i, &before)) CPU_SET(i, &one);
+  }
+  EXPECT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+  SandboxEnd ends[2];
+  std::thread other([&] { ends[1] = run(second); });
+  ends[0] = run(first);
+  other.join();
+  EXPECT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
+  EXPECT_GT(ends[0].processor_time_ns, 0);
+  return static_cast<double>(ends[1].processor_time_ns) /
+         static_cast<double>(ends[0].processor_time_ns);
+}
+
+// Other processes on this processor take from both alike.
+TEST_F(SandboxTest, WeightsShareAProcessor) {
+  const absl::Status has_weights = CheckCpuWeights();
+  if (!has_weights.ok()) GTEST_SKIP() << "NOT TESTED: " << has_weights;
+  const auto run = [this](int weight) {
+    SandboxRun spin = Run("spin_for", 2000);
+    spin.cpu_weight = weight;
+    return End(spin);
+  };
+  const double ratio = RatioOfTimes(run, 100, 400);
+  std::printf("processor time at weights 100 and 400: 1 to %.2f\n", ratio);
+  EXPECT_GT(ratio, 2.0);
+  EXPECT_LT(ratio, 8.0);
+  const double equal = RatioOfTimes(run, 100, 100);
+  std::printf("at weights 100 and 100: 1 to %.2f\n", equal);
+  EXPECT_GT(equal, 0.5);
+  EXPECT_LT(equal, 2.0);
+}
+
+// Hides the cpu controllers from this process. Returns false if it may not
+// mount.
+bool HideCpuControllers(const std::string& folder) {
+  std::string kept;
+  std::ifstream mounts("/proc/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);) {
+    if (line.find(" - cgroup cgroup rw,cpu") == std::string::npos) {
+      kept += line + "\n";
+    }
+  }
+  const std::string path = folder + "/mountinfo";
+  std::ofstream(path) << kept;
+  return unshare(CLONE_NEWNS) == 0 &&
+         mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         mount(path.c_str(), "/proc/self/mountinfo", nullptr, MS_BIND,
+               nullptr) == 0;
+}
+
+// The test runs in a process that has not looked for its group yet.
+using SandboxDeathTest = SandboxTest;
+
+TEST_F(SandboxDeathTest, WithoutAControllerAWeightHasNoEffect) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  SandboxRun run = Run("good");
+  run.cpu_weight = 25;
+  EXPECT_EXIT(
+      {
+        if (!HideCpuControllers(folder_)) {
+          std::fprintf(stderr, "may not mount\n");
+          _exit(0);
+        }
+        const std::string problem(CheckCpuWeights().message());
+        std::fprintf(stderr, "%s%s", End(run).standard_output_tail.c_str(),
+                     problem.c_str());
+        _exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "may not mount|hello\ncgroup cpu: .*mount one at|under systemd");
 }
 
 TEST_F(SandboxTest, NothingIsLeftBehind) {

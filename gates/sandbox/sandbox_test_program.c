@@ -610,6 +610,21 @@ static int forge_records(void) {
   return GOOD;
 }
 
+/* Wants a processor for as many milliseconds as the second argument says. */
+static int spin_for(void) {
+  struct timespec begin;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do {
+    for (volatile int i = 0; i < 100000; ++i) {
+    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while ((now.tv_sec - begin.tv_sec) * 1000 +
+               (now.tv_nsec - begin.tv_nsec) / 1000000 <
+           (long)bytes);
+  return GOOD;
+}
+
 #define CASE(name) \
   { #name, name }
 static const struct {
@@ -661,6 +676,7 @@ static const struct {
     CASE(try_descriptors),
     CASE(sleep_long),
     CASE(spin),
+    CASE(spin_for),
     CASE(ignore_signals),
     CASE(flood),
     CASE(stop_self),

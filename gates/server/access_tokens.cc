@@ -27,6 +27,7 @@ namespace {
 
 constexpr size_t kTokenBytes = 32;
 constexpr size_t kMostNameLength = 64;
+constexpr int64_t kUsualCpuWeight = 100;
 // The prefix makes a token recognisable wherever it turns up.
 constexpr char kTokenPrefix[] = "fpt_";
 
@@ -37,7 +38,8 @@ struct Limit {
 constexpr Limit kLimits[] = {
     {"most_waiting", &SubmitterLimits::most_undecided},
     {"most_budget", &SubmitterLimits::most_budget_bytes},
-    {"most_time", &SubmitterLimits::most_seconds}};
+    {"most_time", &SubmitterLimits::most_seconds},
+    {"cpu_weight", &SubmitterLimits::cpu_weight}};
 
 struct Scope {
   const char* name;
@@ -185,8 +187,8 @@ absl::StatusOr<SubmitterLimits> ParseLimits(absl::string_view text) {
         value < 1) {
       return absl::InvalidArgumentError(absl::StrCat(
           "'", absl::CHexEscape(each),
-          "' is no limit; there are most_waiting, most_budget and most_time, "
-          "each with '=' and a number from 1"));
+          "' is no limit; there are most_waiting, most_budget, most_time and "
+          "cpu_weight, each with '=' and a number from 1"));
     }
     limits.*found->value = value;
   }
@@ -351,6 +353,20 @@ absl::StatusOr<bool> AccessTokens::HasOwners() {
   return std::any_of(tokens_.begin(), tokens_.end(), [](const KeptToken& each) {
     return !each.grant.owned_labels.empty();
   });
+}
+
+absl::StatusOr<int64_t> AccessTokens::FindCpuWeight(absl::string_view name) {
+  MutexLock lock(&mutex_);
+  const absl::Status status = ReadIfChanged();
+  if (!status.ok()) return status;
+  int64_t weight = 0;
+  for (const KeptToken& each : tokens_) {
+    const int64_t own = each.grant.limits.cpu_weight;
+    if (own == 0) continue;
+    if (each.grant.name == name) return own;
+    weight = kUsualCpuWeight;
+  }
+  return weight;
 }
 
 absl::Status AccessTokens::CheckOwner(absl::string_view name,

@@ -71,8 +71,9 @@ struct KeptToken {
 absl::StatusOr<unsigned> ParseScopes(absl::string_view text);
 std::string ScopesText(unsigned scopes);
 
-// Parses limits: "most_waiting=20,most_budget=1073741824,most_time=600", in
-// trials without a verdict, bytes and seconds, any of them in any order.
+// Parses limits: "most_waiting=20,most_budget=1073741824,most_time=600,
+// cpu_weight=400" without the line's end, in trials without a verdict, bytes,
+// seconds and the kernel's weights, any of them in any order.
 // Returns InvalidArgument, which lists them, for any other text.
 absl::StatusOr<SubmitterLimits> ParseLimits(absl::string_view text);
 // Returns the text of limits; empty if there are none.
@@ -118,6 +119,11 @@ class AccessTokens {
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns whether any label has an owner, or ReadTokenFile's error.
   absl::StatusOr<bool> HasOwners() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns the weight of the processors that the token of this name has now:
+  // its own, or 100 if it has none or is gone. If no token has one, returns 0,
+  // so that trials need no groups of processors.
+  absl::StatusOr<int64_t> FindCpuWeight(absl::string_view name)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns OK if the token of this name may submit bundles for a label: it
   // owns the label, or nobody does. Returns PermissionDenied, with the owners
   // and the next step, if others own it, and ReadTokenFile's error.

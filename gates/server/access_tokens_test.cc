@@ -117,6 +117,20 @@ TEST(AccessTokensTest, ALabelBelongsToTheTokensWithItsPattern) {
                        HasSubstr("no pattern of labels")));
 }
 
+TEST(AccessTokensTest, WithoutAnyWeightThereAreNoGroups) {
+  const std::string path = TestPath("weights");
+  AccessTokens tokens(path);
+  ASSERT_THAT(AddAccessToken(path, {"a", kSubmitScope}), IsOk());
+  EXPECT_THAT(tokens.FindCpuWeight("a"), IsOkAndHolds(0));
+  AccessGrant heavy = {"heavy", kSubmitScope};
+  heavy.limits.cpu_weight = 400;
+  ASSERT_THAT(AddAccessToken(path, heavy), IsOk());
+  EXPECT_THAT(ReadTestFile(path), HasSubstr("\tcpu_weight=400\n"));
+  EXPECT_THAT(tokens.FindCpuWeight("heavy"), IsOkAndHolds(400));
+  EXPECT_THAT(tokens.FindCpuWeight("a"), IsOkAndHolds(100));
+  EXPECT_THAT(tokens.FindCpuWeight("removed"), IsOkAndHolds(100));
+}
+
 TEST(AccessTokensTest, ATokenIsChangedInPlace) {
   const std::string path = TestPath("changed");
   AccessTokens tokens(path);
@@ -168,7 +182,7 @@ TEST(AccessTokensTest, LimitsAreReadInAnyOrder) {
         "most_time=1,", "most_time=1s", "most_budget=9223372036854775808"}) {
     EXPECT_THAT(ParseLimits(wrong),
                 StatusIs(absl::StatusCode::kInvalidArgument,
-                         HasSubstr("most_waiting, most_budget and most_time")))
+                         HasSubstr("most_budget, most_time and cpu_weight")))
         << wrong;
   }
 }

@@ -139,6 +139,7 @@ absl::optional<StoredResult> TrialQueue::FindResult(const StoredTrial& trial) {
   to_run.trial = trial.key;
   to_run.bundle_path = store_->PathOfBundle(trial.bundle_sha256);
   to_run.bundle_sha256 = trial.bundle_sha256;
+  to_run.submitter = trial.submitter;
   to_run.limits = trial.limits;
   to_run.report_stage = [&](absl::string_view stage) {
     SetStage(trial.sequence, stage);

@@ -49,6 +49,8 @@ struct TrialToRun {
   std::string trial;
   std::string bundle_path;
   std::string bundle_sha256;
+  // The name of the token that submitted it.
+  std::string submitter;
   // The limits of budget and time that it was submitted with.
   SubmitterLimits limits;
   // Reports the trial's progress to its clients: "measuring and proving",

@@ -41,6 +41,7 @@ class TrialQueueTest : public testing::Test {
     NewTrial trial;
     trial.bundle_sha256 = Sha256Hex(bundle);
     trial.key = trial.bundle_sha256;
+    trial.submitter = "ci";
     absl::StatusOr<BundleUpload> upload = store_->StartUpload(
         trial.bundle_sha256, static_cast<int64_t>(bundle.size()));
     EXPECT_THAT(upload, IsOk());
@@ -92,6 +93,7 @@ TEST_F(TrialQueueTest, ATrialHasItsKeyAndTheHashOfItsBundle) {
   TrialQueue queue(store_.get(),
                    [&](const TrialToRun& trial) {
                      EXPECT_EQ(trial.trial, key);
+                     EXPECT_EQ(trial.submitter, "ci");
                      EXPECT_EQ(trial.bundle_sha256, Sha256Hex("//bytes"));
                      return RejectByContent(trial);
                    },

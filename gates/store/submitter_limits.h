@@ -1,9 +1,10 @@
-// Holds the limits that a token sets to its bearer's trials.
+// Holds the limits that a token sets to its bearer's trials, and their share of
+// the processors.
 //
 //   SubmitterLimits limits;
 //   limits.most_budget_bytes = 1 << 30;
 //
-// A value type: copies are independent. Memory: 24 bytes.
+// A value type: copies are independent. Memory: 32 bytes.
 
 #ifndef FOOTPRINT_GATES_STORE_SUBMITTER_LIMITS_H_
 #define FOOTPRINT_GATES_STORE_SUBMITTER_LIMITS_H_
@@ -20,6 +21,9 @@ struct SubmitterLimits {
   int64_t most_seconds = 0;
   // The number of the submitter's trials without a verdict.
   int64_t most_undecided = 0;
+  // The share of the processors that each of the submitter's running trials
+  // gets while others want them, too, from 1 to 10000; 0: 100.
+  int64_t cpu_weight = 0;
 };
 
 }  // namespace footprint

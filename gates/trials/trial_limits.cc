@@ -157,6 +157,7 @@ SandboxRun MakeSandboxRun(const TrialRequest& request,
   run.process_limit = request.process_limit() > 0 ? request.process_limit()
                                                   : kDefaultProcessLimit;
   run.time_limit_seconds = limits.time_limit_seconds;
+  run.cpu_weight = request.cpu_weight();
   return run;
 }
 

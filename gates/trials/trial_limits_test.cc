@@ -157,10 +157,13 @@ TEST_F(TrialLimitsTest, RunsKeepToTheRoomAndToTheRequest) {
   EXPECT_EQ(run.process_limit, 256);
   request_.set_scratch_bytes(5 * kMiB);
   request_.set_process_limit(7);
+  EXPECT_EQ(run.cpu_weight, 0);
+  request_.set_cpu_weight(400);
   run = MakeSandboxRun(request_, manifest_, "", Compute(), 2 * kRoomBytes);
   EXPECT_EQ(run.limit_bytes, kRoomBytes);
   EXPECT_EQ(run.scratch_bytes, 5 * kMiB);
   EXPECT_EQ(run.process_limit, 7);
+  EXPECT_EQ(run.cpu_weight, 400);
   EXPECT_EQ(run.time_limit_seconds, 60);
 }
 
