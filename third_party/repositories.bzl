@@ -239,6 +239,13 @@ def _library_repositories():
     )
     _maybe(
         system_repository,
+        name = "boringssl",
+        build_files = {"": _overlay("boringssl/root.BUILD")},
+        debian_package = "libssl-dev",
+        system_files = {"include/openssl": "/usr/include/openssl"},
+    )
+    _maybe(
+        system_repository,
         name = "cpp-httplib",
         build_files = {"": _overlay("cpp-httplib/root.BUILD")},
         debian_package = "libcpp-httplib-dev",

@@ -42,6 +42,7 @@
 #include "footprint/gates/sandbox/host.h"
 #include "footprint/gates/server/access_tokens.h"
 #include "footprint/gates/server/hmac_sha256.h"
+#include "footprint/gates/server/oidc_issuers.h"
 #include "footprint/gates/server/validation_page.h"
 #include "footprint/gates/server/validation_server.h"
 #include "footprint/gates/server/verdict_webhook.h"
@@ -102,6 +103,10 @@ Flags
                            verdict by a POST
   --webhook_key=FILE       for --webhook: the file of the key, at least 16 bytes,
                            that signs each POST by HMAC-SHA256
+  --oidc=FILE              also takes the tokens that GitHub, GitLab and other
+                           issuers of OpenID Connect give to jobs of CI; the
+                           file (gates/server/oidc.proto) says whose, with which
+                           keys, and what they may do
   --engine=COMMAND         has this command run each trial, on any machine, and
                            runs none here; `{bundle}`, `{order}` and `{result}`
                            are files for its `try`. It is split into words, and
@@ -160,6 +165,7 @@ void PrintLine(absl::string_view line) {
 struct Trials {
   TrialRequest request;
   std::string work_folder;
+  std::shared_ptr<OidcIssuers> oidc;  // null: none
   std::shared_ptr<AccessTokens> tokens;
 };
 
@@ -204,7 +210,14 @@ absl::StatusOr<Trials> MakeTrials(const CommandFlags& flags,
   if (!lowmem.ok()) return lowmem.status();
   trials.request.set_lowmem_program(*lowmem);
   trials.work_folder = store_folder + "/work";
-  trials.tokens = std::make_shared<AccessTokens>(MakeTokenPath(store_folder));
+  if (flags.Has("oidc")) {
+    absl::StatusOr<std::unique_ptr<OidcIssuers>> oidc =
+        OidcIssuers::Read(PathOfCaller(flags.Value("oidc", "")), PrintLine);
+    if (!oidc.ok()) return oidc.status();
+    trials.oidc = *std::move(oidc);
+  }
+  trials.tokens = std::make_shared<AccessTokens>(MakeTokenPath(store_folder),
+                                                 trials.oidc.get());
   return trials;
 }
 
@@ -462,6 +475,7 @@ absl::Status Serve(const CommandFlags& flags, const std::string& store_folder) {
       ReadContext(*trials, EnvironmentText(flags, host, *engine));
   if (!context.ok()) return context.status();
   if (is_by_engine) trials->work_folder = (*engine)->folder;
+  options.oidc = trials->oidc.get();
   options.api.verdict_context = *context;
   options.api.read_label = ReadBundleLabel;
   status = MakeLocalToken(store_folder);
@@ -490,7 +504,7 @@ const std::vector<std::string>& ValuedFlags() {
         {"store", "host", "port", "certificate", "key", "thresholds", "budget",
          "fleet", "time_limit", "mode", "trials_at_once", "most_waiting",
          "most_bundle", "keep_bundles", "keep_verdicts", "lowmem", "webhook",
-         "webhook_key"});
+         "webhook_key", "oidc"});
     all->insert(all->end(), TokenFlags().begin(), TokenFlags().end());
     all->insert(all->end(), EngineFlags().begin(), EngineFlags().end());
     return all;

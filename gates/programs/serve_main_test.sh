@@ -122,6 +122,13 @@ echo "a key of enough bytes" >webhook_key
 expect 2 "$serve" --despite_missing --webhook=127.0.0.1:1 --webhook_key=webhook_key
 says err "want http://HOST:PORT/PATH"
 
+expect 2 "$serve" --despite_missing --oidc=none.textproto
+says err none.textproto
+echo 'schema_version: 1 issuer { url: "a" }' >oidc.textproto
+expect 2 "$serve" --despite_missing --oidc=oidc.textproto
+says err "oidc.textproto: the issuer 'a' needs url, audience and key_file"
+expect 2 "$serve" token list --oidc=oidc.textproto
+
 # A receiver of verdicts, which checks signatures by Python's own hmac.
 python3 "$programs/../server/testdata/webhook_receiver.py" webhook_key received \
   >receiver_port 2>receiver_log &

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <set>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -20,41 +21,17 @@
 #include "footprint/base/files/sha256.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/report_escape.h"
+#include "footprint/gates/server/file_version.h"
+#include "footprint/gates/server/json_web_token.h"
 #include "footprint/gates/server/label_pattern.h"
 
 namespace footprint {
 namespace {
 
 constexpr size_t kTokenBytes = 32;
-constexpr size_t kMostNameLength = 64;
 constexpr int64_t kUsualCpuWeight = 100;
 // The prefix makes a token recognisable wherever it turns up.
 constexpr char kTokenPrefix[] = "fpt_";
-
-struct Limit {
-  const char* name;
-  int64_t SubmitterLimits::*value;
-};
-constexpr Limit kLimits[] = {
-    {"most_waiting", &SubmitterLimits::most_undecided},
-    {"most_budget", &SubmitterLimits::most_budget_bytes},
-    {"most_time", &SubmitterLimits::most_seconds},
-    {"cpu_weight", &SubmitterLimits::cpu_weight}};
-
-struct Scope {
-  const char* name;
-  unsigned bit;
-};
-constexpr Scope kScopes[] = {
-    {"submit", kSubmitScope}, {"read", kReadScope}, {"admin", kAdminScope}};
-
-bool IsName(absl::string_view name) {
-  return !name.empty() && name.size() <= kMostNameLength &&
-         std::all_of(name.begin(), name.end(), [](char each) {
-           return absl::ascii_isalnum(static_cast<unsigned char>(each)) ||
-                  each == '-' || each == '_' || each == '.';
-         });
-}
 
 // Compares in constant time, whether the texts are equal or not.
 bool IsSame(absl::string_view one, absl::string_view other) {
@@ -65,19 +42,6 @@ bool IsSame(absl::string_view one, absl::string_view other) {
                   static_cast<unsigned char>(other[i]);
   }
   return difference == 0;
-}
-
-absl::Status CheckGrant(const AccessGrant& grant) {
-  if (!IsName(grant.name) || grant.scopes == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a token has a name of at most ", kMostNameLength,
-        " letters, digits, '-', '_' and '.', and at least one scope"));
-  }
-  absl::Status status;
-  for (const std::string& pattern : grant.owned_labels) {
-    status.Update(CheckLabelPattern(pattern));
-  }
-  return status;
 }
 
 // Parses the last two fields of a line. The limits may only be empty if there
@@ -107,11 +71,6 @@ absl::StatusOr<KeptToken> ParseLine(absl::string_view line) {
   const absl::StatusOr<unsigned> scopes = ParseScopes(fields[2]);
   if (!scopes.ok()) return scopes.status();
   token.grant.scopes = *scopes;
-  if (!IsName(token.grant.name)) {
-    return absl::InvalidArgumentError(
-        "the name has other characters than "
-        "letters, digits, '-', '_' and '.'");
-  }
   if (!IsSha256Hex(token.sha256)) {
     return absl::InvalidArgumentError("the second field is no SHA-256");
   }
@@ -149,61 +108,6 @@ absl::Status WriteTokenFile(const std::string& path,
 }
 
 }  // namespace
-
-absl::StatusOr<unsigned> ParseScopes(absl::string_view text) {
-  unsigned scopes = 0;
-  for (const absl::string_view name : absl::StrSplit(text, ',')) {
-    const auto* const found =
-        std::find_if(std::begin(kScopes), std::end(kScopes),
-                     [&](const Scope& scope) { return scope.name == name; });
-    if (found == std::end(kScopes)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("no scope '", absl::CHexEscape(name),
-                       "'; there are submit, read and admin"));
-    }
-    scopes |= found->bit;
-  }
-  return scopes;
-}
-
-std::string ScopesText(unsigned scopes) {
-  std::vector<std::string> names;
-  for (const Scope& scope : kScopes) {
-    if ((scopes & scope.bit) != 0) names.push_back(scope.name);
-  }
-  return absl::StrJoin(names, ",");
-}
-
-absl::StatusOr<SubmitterLimits> ParseLimits(absl::string_view text) {
-  SubmitterLimits limits;
-  for (const absl::string_view each : absl::StrSplit(text, ',')) {
-    const std::pair<absl::string_view, absl::string_view> limit =
-        absl::StrSplit(each, absl::MaxSplits('=', 1));
-    const auto* const found = std::find_if(
-        std::begin(kLimits), std::end(kLimits),
-        [&](const Limit& known) { return known.name == limit.first; });
-    int64_t value = 0;
-    if (found == std::end(kLimits) || !absl::SimpleAtoi(limit.second, &value) ||
-        value < 1) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "'", absl::CHexEscape(each),
-          "' is no limit; there are most_waiting, most_budget, most_time and "
-          "cpu_weight, each with '=' and a number from 1"));
-    }
-    limits.*found->value = value;
-  }
-  return limits;
-}
-
-std::string LimitsText(const SubmitterLimits& limits) {
-  std::vector<std::string> texts;
-  for (const Limit& limit : kLimits) {
-    if (limits.*limit.value > 0) {
-      texts.push_back(absl::StrCat(limit.name, "=", limits.*limit.value));
-    }
-  }
-  return absl::StrJoin(texts, ",");
-}
 
 absl::StatusOr<std::vector<KeptToken>> ParseTokenFile(absl::string_view text) {
   std::vector<KeptToken> tokens;
@@ -306,13 +210,7 @@ absl::Status RemoveAccessToken(const std::string& path,
 }
 
 absl::Status AccessTokens::ReadIfChanged() {
-  struct stat found = {};
-  const bool is_there = stat(path_.c_str(), &found) == 0;
-  // A replaced file has another inode number than the old one.
-  const std::string version =
-      is_there ? absl::StrCat(found.st_ino, " ", found.st_mtim.tv_sec, " ",
-                              found.st_mtim.tv_nsec, " ", found.st_size)
-               : "none";
+  const std::string version = FileVersion(path_);
   if (version == version_) return absl::OkStatus();
   absl::StatusOr<std::vector<KeptToken>> tokens = ReadTokenFile(path_);
   if (!tokens.ok()) return tokens.status();
@@ -323,6 +221,13 @@ absl::Status AccessTokens::ReadIfChanged() {
 
 absl::StatusOr<AccessGrant> AccessTokens::Check(absl::string_view token,
                                                 int64_t now_unix_seconds) {
+  if (IsJsonWebToken(token)) {
+    if (oidc_ != nullptr) return oidc_->Check(token, now_unix_seconds);
+    return absl::UnauthenticatedError(
+        "this server takes no tokens of CI systems; its operator starts it "
+        "with "
+        "`serve --oidc=FILE`, or makes a token with `serve token add`");
+  }
   const std::string sha256 = Sha256Hex(token);
   MutexLock lock(&mutex_);
   const absl::Status status = ReadIfChanged();
@@ -346,48 +251,54 @@ absl::StatusOr<AccessGrant> AccessTokens::Check(absl::string_view token,
   return found->grant;
 }
 
-absl::StatusOr<bool> AccessTokens::HasOwners() {
+absl::Status AccessTokens::ForEachGrant(
+    const std::function<void(const AccessGrant& grant)>& call) {
+  if (oidc_ != nullptr) {
+    for (const AccessGrant& each : oidc_->grants()) call(each);
+  }
   MutexLock lock(&mutex_);
   const absl::Status status = ReadIfChanged();
   if (!status.ok()) return status;
-  return std::any_of(tokens_.begin(), tokens_.end(), [](const KeptToken& each) {
-    return !each.grant.owned_labels.empty();
+  for (const KeptToken& each : tokens_) call(each.grant);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> AccessTokens::HasOwners() {
+  bool has_owners = false;
+  const absl::Status status = ForEachGrant([&](const AccessGrant& each) {
+    has_owners = has_owners || !each.owned_labels.empty();
   });
+  if (!status.ok()) return status;
+  return has_owners;
 }
 
 absl::StatusOr<int64_t> AccessTokens::FindCpuWeight(absl::string_view name) {
-  MutexLock lock(&mutex_);
-  const absl::Status status = ReadIfChanged();
+  int64_t own = 0;
+  int64_t others = 0;
+  const absl::Status status = ForEachGrant([&](const AccessGrant& each) {
+    const int64_t weight = each.limits.cpu_weight;
+    if (weight > 0) others = kUsualCpuWeight;
+    if (each.name == name) own = std::max(own, weight);
+  });
   if (!status.ok()) return status;
-  int64_t weight = 0;
-  for (const KeptToken& each : tokens_) {
-    const int64_t own = each.grant.limits.cpu_weight;
-    if (own == 0) continue;
-    if (each.grant.name == name) return own;
-    weight = kUsualCpuWeight;
-  }
-  return weight;
+  return own > 0 ? own : others;
 }
 
 absl::Status AccessTokens::CheckOwner(absl::string_view name,
                                       absl::string_view label) {
-  MutexLock lock(&mutex_);
-  const absl::Status status = ReadIfChanged();
+  std::set<std::string> owners;
+  const absl::Status status = ForEachGrant([&](const AccessGrant& each) {
+    for (const std::string& pattern : each.owned_labels) {
+      if (LabelMatches(pattern, label)) owners.insert(each.name);
+    }
+  });
   if (!status.ok()) return status;
-  std::vector<std::string> owners;
-  for (const KeptToken& each : tokens_) {
-    const std::vector<std::string>& patterns = each.grant.owned_labels;
-    const bool is_owner = std::any_of(patterns.begin(), patterns.end(),
-                                      [&](const std::string& pattern) {
-                                        return LabelMatches(pattern, label);
-                                      });
-    if (is_owner && each.grant.name == name) return absl::OkStatus();
-    if (is_owner) owners.push_back(absl::StrCat("'", each.grant.name, "'"));
+  if (owners.empty() || owners.count(std::string(name)) > 0) {
+    return absl::OkStatus();
   }
-  if (owners.empty()) return absl::OkStatus();
   return absl::PermissionDeniedError(absl::StrCat(
-      "the label ", EscapeForTerminal(label), " belongs to the token ",
-      absl::StrJoin(owners, " and the token "), ", and this is the token '",
+      "the label ", EscapeForTerminal(label), " belongs to the token '",
+      absl::StrJoin(owners, "' and the token '"), "', and this is the token '",
       name,
       "'; submit with an owner's token, give the bundle another label, or ask "
       "the server's operator for `serve token set ",

@@ -21,7 +21,8 @@
 // may submit bundles for it. A token that is removed owns nothing any more.
 //
 // A server reads the file again after a change, so tokens can be added and
-// removed while it runs.
+// removed while it runs. It may also take tokens of OpenID Connect, whose
+// identities have limits and labels as tokens have (oidc_issuers.h).
 //
 // AccessTokens is thread-safe and owns its copy of the file. The functions may
 // run at the same time in several threads and processes. Memory: about 200
@@ -41,43 +42,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/threads/mutex.h"
-#include "footprint/gates/store/submitter_limits.h"
+#include "footprint/gates/server/access_grant.h"
+#include "footprint/gates/server/oidc_issuers.h"
 
 namespace footprint {
-
-// The scopes of a token: it may submit bundles, read verdicts, or make backups.
-constexpr unsigned kSubmitScope = 1;
-constexpr unsigned kReadScope = 2;
-constexpr unsigned kAdminScope = 4;
-
-struct AccessGrant {
-  // The submitter's name in histories: letters, digits, '-', '_' and '.' only.
-  std::string name;
-  unsigned scopes = 0;
-  int64_t expiry_unix_seconds = 0;  // 0: never
-  SubmitterLimits limits = {};
-  // Patterns of the labels that belong to this token (label_pattern.h).
-  std::vector<std::string> owned_labels = {};
-};
 
 struct KeptToken {
   AccessGrant grant;
   std::string sha256;
 };
-
-// Parses scopes: one or more of "submit,read,admin" in any order. Returns
-// InvalidArgument, which lists the scopes, for any other word, also an empty
-// one. ScopesText returns the text of scopes.
-absl::StatusOr<unsigned> ParseScopes(absl::string_view text);
-std::string ScopesText(unsigned scopes);
-
-// Parses limits: "most_waiting=20,most_budget=1073741824,most_time=600,
-// cpu_weight=400" without the line's end, in trials without a verdict, bytes,
-// seconds and the kernel's weights, any of them in any order.
-// Returns InvalidArgument, which lists them, for any other text.
-absl::StatusOr<SubmitterLimits> ParseLimits(absl::string_view text);
-// Returns the text of limits; empty if there are none.
-std::string LimitsText(const SubmitterLimits& limits);
 
 // Parses the text of a token file. Returns InvalidArgument, with the line, if
 // it is malformed. TokenFileText returns the text of a file.
@@ -110,10 +83,13 @@ absl::Status RemoveAccessToken(const std::string& path,
 
 class AccessTokens {
  public:
-  explicit AccessTokens(std::string path) : path_(std::move(path)) {}
+  // `oidc` must outlive it; null: tokens of OpenID Connect are unknown.
+  explicit AccessTokens(std::string path, OidcIssuers* oidc = nullptr)
+      : path_(std::move(path)), oidc_(oidc) {}
 
   // Returns the rights of a token. Returns Unauthenticated if it is unknown or
-  // has expired, and ReadTokenFile's error if the file cannot be read.
+  // has expired, ReadTokenFile's error if the file cannot be read, and else the
+  // errors of OidcIssuers::Check.
   absl::StatusOr<AccessGrant> Check(absl::string_view token,
                                     int64_t now_unix_seconds)
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -132,8 +108,13 @@ class AccessTokens {
 
  private:
   absl::Status ReadIfChanged() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Calls the function for the rights of all tokens and identities.
+  absl::Status ForEachGrant(
+      const std::function<void(const AccessGrant& grant)>& call)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
   const std::string path_;
+  OidcIssuers* const oidc_;
   Mutex mutex_;
   std::string version_ ABSL_GUARDED_BY(mutex_);
   std::vector<KeptToken> tokens_ ABSL_GUARDED_BY(mutex_);

@@ -1,7 +1,9 @@
 // Runs a validation server whose trials end at once, for tests of the server
 // itself:
 //
-//   serve_example STORE PORT
+//   serve_example STORE PORT [OIDC]
+//
+// OIDC is a configuration of issuers (oidc.proto).
 //
 // Every bundle is accepted, with exceptions by how it begins: "reject" is
 // rejected, the first trial of "flaky" fails, "long" has a long label, and
@@ -12,8 +14,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -23,6 +27,7 @@
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/threads/mutex.h"
 #include "footprint/gates/server/access_tokens.h"
+#include "footprint/gates/server/oidc_issuers.h"
 #include "footprint/gates/server/stored_result.pb.h"
 #include "footprint/gates/server/trial_queue.h"
 #include "footprint/gates/server/validation_page.h"
@@ -111,8 +116,9 @@ absl::StatusOr<StoredResult> Judge(const TrialToRun& trial) {
   return result;
 }
 
-int Main(const std::string& folder, int port) {
+int Main(const std::string& folder, int port, const std::string& oidc_path) {
   ValidationServerOptions options;
+  std::unique_ptr<OidcIssuers> oidc;
   options.store_folder = folder;
   options.queue.thread_count = 2;
   options.http.port = port;
@@ -121,6 +127,13 @@ int Main(const std::string& folder, int port) {
   options.api.most_requests_at_once = 1e9;
   options.api.requests_per_second = 1e9;
   absl::Status status = MakeFolder(folder);
+  if (status.ok() && !oidc_path.empty()) {
+    absl::StatusOr<std::unique_ptr<OidcIssuers>> read =
+        OidcIssuers::Read(oidc_path, nullptr);
+    status = read.status();
+    if (read.ok()) oidc = *std::move(read);
+  }
+  options.oidc = oidc.get();
   absl::StatusOr<std::string> token = std::string("unchanged");
   if (status.ok() && access(MakeTokenPath(folder).c_str(), F_OK) != 0) {
     token = AddAccessToken(MakeTokenPath(folder), {"example", kEveryScope, 0});
@@ -142,6 +155,6 @@ int Main(const std::string& folder, int port) {
 }  // namespace footprint
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
-  return footprint::Main(argv[1], std::atoi(argv[2]));
+  if (argc != 3 && argc != 4) return 2;
+  return footprint::Main(argv[1], std::atoi(argv[2]), argc == 4 ? argv[3] : "");
 }

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,6 +15,7 @@ import threading
 import time
 import unittest
 
+_OIDC = pathlib.Path(__file__).parent / "testdata/oidc"
 _PROGRAM = pathlib.Path(__file__).parent / "serve_example"
 # `tools/dev bench` kills more often.
 _KILLS = int(os.environ.get("FOOTPRINT_KILLS", "12"))
@@ -21,8 +23,8 @@ _KILLS = int(os.environ.get("FOOTPRINT_KILLS", "12"))
 
 class _Server:
 
-    def __init__(self, folder, token=None):
-        self.process = subprocess.Popen([_PROGRAM, folder, "0"], stdout=subprocess.PIPE,
+    def __init__(self, folder, token=None, oidc=()):
+        self.process = subprocess.Popen([_PROGRAM, folder, "0", *oidc], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True)
         line = self.process.stdout.readline().split()
         if len(line) != 2:
@@ -169,6 +171,46 @@ class ServerProcessTest(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, "the database is missing or empty"):
                 _Server(self.store)
             self.assertEqual(list(pathlib.Path(self.store).glob("bundles/*/*")), bundles)
+
+    def test_tokens_of_ci_are_taken_and_others_refused(self):
+        for name in ("oidc.textproto", "github.jwks", "gitlab.jwks"):
+            shutil.copy(_OIDC / name, self._folder.name)
+        server = _Server(self.store, oidc=[self._folder.name + "/oidc.textproto"])
+        own = server.token
+        with open(_OIDC / "tokens.txt", encoding="utf-8") as lines:
+            tokens = dict(line.rstrip("\n").split("\t") for line in lines)
+        # This one does not expire before 2100.
+        server.token = tokens["github_long"]
+        status, answer = server.submit(b"accept of CI")
+        self.assertEqual(status, 202)
+        self.assertEqual(answer["trial"]["submitter"], "team")
+        self.assertEqual(server.ask("POST", "/v1/backups")[0], 403)
+        audit = pathlib.Path(self.store, "audit.jsonl").read_text(encoding="utf-8")
+        self.assertIn('"subject":"repo:team/models:ref:refs/heads/main"', audit)
+        # The label of another identity is not the job's.
+        path = "/v1/trials?deployment=//releases:x&sha256=" + "0" * 64
+        self.assertEqual(server.ask("POST", path)[0], 403)
+        for name, token in tokens.items():
+            server.token = token
+            wanted = 202 if name == "github_long" else 401
+            bundle = b"accept of CI" if wanted == 202 else name.encode()
+            status, answer = server.submit(bundle)
+            self.assertIn(status, (200, 202) if wanted == 202 else (401,), (name, answer))
+        server.token = tokens["github"]
+        self.assertIn("expired at", server.submit(b"late")[1]["error"]["message"])
+        # A header of 10 MB is refused before it is read.
+        server.token = tokens["github_long"] + "A" * (10 << 20)
+        self.assertIn(server.ask("GET", "/v1/trials")[0], (431, None))
+        # Keys that the issuer has replaced count at once.
+        server.token = tokens["github_long"]
+        shutil.copy(_OIDC / "gitlab.jwks", self._folder.name + "/new")
+        os.replace(self._folder.name + "/new", self._folder.name + "/github.jwks")
+        status, answer = server.submit(b"accept later")
+        self.assertEqual(status, 401)
+        self.assertIn("has no key 'key-1'", answer["error"]["message"])
+        server.token = own
+        self.assertEqual(server.ask("GET", "/v1/health")[0], 200)
+        self.assertEqual(server.end(), 0)
 
     def test_a_port_in_use_is_named(self):
         server = _Server(self.store)

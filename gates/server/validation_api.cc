@@ -210,6 +210,7 @@ absl::Status ValidationApi::Record(
     const AccessGrant& grant, const char* action,
     std::vector<std::pair<std::string, std::string>> details) const {
   if (options_.audit_log_path.empty()) return absl::OkStatus();
+  if (!grant.subject.empty()) details.emplace_back("subject", grant.subject);
   const absl::Status status = AppendToAuditLog(
       options_.audit_log_path, Now(), {grant.name, action, std::move(details)});
   if (status.ok() || absl::IsResourceExhausted(status)) return status;

@@ -95,7 +95,7 @@ absl::Status ServeUntilSignalled(
   if (!catches.ok()) return catches;
   const absl::StatusOr<std::unique_ptr<TrialStore>> store = OpenStore(options);
   if (!store.ok()) return store.status();
-  AccessTokens tokens(MakeTokenPath(options.store_folder));
+  AccessTokens tokens(MakeTokenPath(options.store_folder), options.oidc);
   TrialQueue queue(store->get(), run, options.queue);
   ApiOptions api_options = options.api;
   api_options.backups_folder = options.store_folder + "/backups";

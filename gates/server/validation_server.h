@@ -29,6 +29,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "footprint/gates/server/http_server.h"
+#include "footprint/gates/server/oidc_issuers.h"
 #include "footprint/gates/server/trial_queue.h"
 #include "footprint/gates/server/validation_api.h"
 #include "footprint/gates/store/trial_store.h"
@@ -49,6 +50,8 @@ struct ValidationServerOptions {
   // the signature. If they are empty, none is told.
   std::string webhook_url;
   std::string webhook_key;
+  // Takes tokens of CI systems, too; not owned, and null for none.
+  OidcIssuers* oidc = nullptr;
   // Gets lines for the operator. Empty: none.
   std::function<void(absl::string_view line)> report;
 };

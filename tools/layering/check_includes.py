@@ -39,6 +39,7 @@ REPOSITORIES = {
     "leveldb": "leveldb",
     "liburing.h": "liburing",
     "nlohmann": "nlohmann_json",
+    "openssl": "boringssl",
     "pcre2.h": "pcre2",
     "rocksdb": "rocksdb",
     "sqlite3.h": "sqlite3",

@@ -21,7 +21,7 @@ readonly PACKAGES=(
   libjemalloc-dev libeigen3-dev zlib1g-dev python-matplotlib-data
   nlohmann-json3-dev liburing-dev libutf8proc-dev libpcre2-dev libhwy-dev libdw-dev libbz2-dev libzstd-dev
   libarchive-dev
-  libsqlite3-dev libcpp-httplib-dev
+  libsqlite3-dev libcpp-httplib-dev libssl-dev
   python3-clang
   python3-sarif-python-om python3-junitparser python3-prometheus-client
   python3-html5lib
