@@ -131,6 +131,15 @@ def check_labels(build_files, module, checkout):
     return lines, faults
 
 
+def read_loaded(file, build_files):
+    """Returns the texts of the .bzl files of the tree that a BUILD file loads."""
+    folder = file.rpartition("/")[0]
+    paths = []
+    for package, name in re.findall(r'\bload\("((?://[^":]*)?):([^"]+)"', build_files[file]):
+        paths.append((package[2:] if package else folder) + "/" + name)
+    return "".join(build_files.get(path.lstrip("/"), "") for path in paths)
+
+
 def check_header_defines(build_files, module, checkout):
     """Returns faults: rules that include a header without what it was compiled with."""
     faults = []
@@ -141,10 +150,11 @@ def check_header_defines(build_files, module, checkout):
         overlay = checkout.overlay(dependency.name, dependency.version).get("", "")
         wanted = sorted(set(re.findall(r'"(%s\w+)"' % prefix, overlay)))
         for file, text in build_files.items():
+            known = text + read_loaded(file, build_files)
             for rule in re.findall(r'(?ms)^\w+\(\n.*?^\)', text):
                 if '"@%s' % dependency.name not in rule:
                     continue
-                missing = [define for define in wanted if '"%s"' % define not in text]
+                missing = [define for define in wanted if '"%s"' % define not in known]
                 if missing or "local_defines" not in rule:
                     name = re.search(r'\bname = "([^"]*)"', rule)
                     faults.append("%s: %s uses @%s without local_defines %s" % (

@@ -181,6 +181,12 @@ class OverlayTest(unittest.TestCase):
         self.assertEqual(faults(defines + mended), [])
         self.assertEqual(len(faults(defines + mended + bare)), 1)
         self.assertIn("BUILD: bare uses @cpp-httplib", faults(defines + bare)[0])
+        for label, file in (("//a:d.bzl", "a/d.bzl"), (":d.bzl", "b/d.bzl")):
+            files = {"b/BUILD": 'load("%s", "D")\n' % label + mended, file: defines}
+            self.assertEqual(check_registry.check_header_defines(files, OWN, _Overlay()), [])
+            files[file] = "D = []\n"
+            self.assertEqual(
+                len(check_registry.check_header_defines(files, OWN, _Overlay())), 1)
         self.assertIn("mended", faults(mended)[0])
 
 
