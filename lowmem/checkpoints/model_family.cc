@@ -143,6 +143,19 @@ ModelFamily FromClasses(const std::vector<std::string>& classes,
   return *family;
 }
 
+// Refuses the files of other libraries' quantisation. Their tensors have other
+// names and types, so the error of a missing tensor would not say why.
+void RefuseQuantised(ConfigReader& reader) {
+  constexpr char kKey[] = "quantization_config";
+  if (!reader.Has(kKey)) return;
+  ConfigReader section = reader.Section(kKey);
+  const std::string method = section.TextOr("quant_method", "set");
+  reader.Take(section);
+  reader.Refuse(kKey, method,
+                "checkpoints without it, of F32, BF16 or F16, and GGUF files: "
+                "download one of these");
+}
+
 // RoBERTa's padding id is 1, and its positions begin after it.
 ModelFamily FromPadding(ConfigReader& reader) {
   const bool has_berts_keys =
@@ -178,6 +191,7 @@ bool HasDecoderLayers(ModelFamily family) {
 std::string DecoderFamilyNames() { return JoinNames(IsDecoderFamily); }
 
 ModelFamily FindModelFamily(ConfigReader& reader) {
+  RefuseQuantised(reader);
   const std::vector<std::string> classes = reader.TextsOr("architectures", {});
   const std::string type = reader.TextOr("model_type", "");
   if (!type.empty()) return FromModelType(type, classes, reader);

@@ -11,8 +11,10 @@
 // has the keys and tensors of BERT but other positions, so it would run as BERT
 // and give wrong results.
 //
-// The reader keeps the error: Unimplemented for another family, InvalidArgument
-// if the keys contradict each other or do not decide.
+// The reader keeps the error: Unimplemented for another family, and for a
+// checkpoint that another library quantised ("quantization_config", as GPTQ,
+// AWQ, bitsandbytes and FP8 write it); InvalidArgument if the keys contradict
+// each other or do not decide.
 //
 // Thread-compatible like the reader, which the caller owns. Memory: none.
 

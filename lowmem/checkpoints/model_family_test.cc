@@ -116,6 +116,20 @@ TEST(FindModelFamilyTest, RefusesOtherFamilies) {
   }
 }
 
+TEST(FindModelFamilyTest, RefusesOtherLibrariesQuantisation) {
+  EXPECT_THAT(Family(R"("model_type": "llama", "quantization_config":
+                         {"bits": 4, "quant_method": "gptq"},)"),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       HasSubstr("quantization_config is \"gptq\"")));
+  EXPECT_THAT(Family(R"("model_type": "bert", "quantization_config": {},)"),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       HasSubstr("quantization_config is \"set\"")));
+  EXPECT_THAT(Family(R"("model_type": "bert", "quantization_config": 4,)"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(Family(R"("model_type": "bert", "quantization_config": null,)"),
+              IsOk());
+}
+
 TEST(FindModelFamilyTest, RefusesContradictions) {
   for (const char* keys :
        {R"("model_type": "bert", "architectures": ["RobertaModel"],)",

@@ -107,9 +107,13 @@ void RefuseCaps(ConfigReader& reader, bool may_be_bidirectional) {
        {"attn_logit_softcapping", "final_logit_softcapping"}) {
     if (reader.Has(key)) reader.Refuse(key, "set", "configs without it");
   }
-  if (!may_be_bidirectional &&
-      reader.FlagOr("use_bidirectional_attention", false)) {
+  if (may_be_bidirectional) return;
+  if (reader.FlagOr("use_bidirectional_attention", false)) {
     reader.Refuse("use_bidirectional_attention", "true", "\"false\"");
+  }
+  // So embedders say it whose own code has no mask, such as gte-Qwen2.
+  if (!reader.FlagOr("is_causal", true)) {
+    reader.Refuse("is_causal", "false", "\"true\"");
   }
 }
 

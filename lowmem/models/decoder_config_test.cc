@@ -240,6 +240,9 @@ TEST(ParseDecoderConfigTest, RefusesWhatItWouldComputeWrongly) {
               HasSubstr("attn_logit_softcapping"));
   EXPECT_THAT(fault(kLlama, R"("use_bidirectional_attention": true)"),
               HasSubstr("use_bidirectional_attention"));
+  EXPECT_THAT(fault(kLlama, R"("is_causal": false)"),
+              HasSubstr("is_causal is \"false\"; known are \"true\""));
+  EXPECT_THAT(With(kLlama, R"("is_causal": true)"), IsOk());
   EXPECT_THAT(std::string(ParseDecoderConfig(
                               absl::StrReplaceAll(
                                   kLlama, {{"\"llama3\"", "\"dynamic\""}}),
