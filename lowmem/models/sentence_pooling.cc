@@ -218,6 +218,13 @@ absl::Status ReadSettings(SentencePooling* pooling) {
 
 }  // namespace
 
+const char* PoolingName(SentencePooling::Kind kind) {
+  for (const PoolingMode& mode : kNamedModes) {
+    if (mode.kind == kind) return mode.key;
+  }
+  return "";
+}
+
 absl::StatusOr<SentencePooling> ReadSentencePooling(
     const std::string& directory, const std::string& prompt_name) {
   SentencePooling pooling;

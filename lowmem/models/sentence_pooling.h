@@ -59,6 +59,9 @@ struct SentencePooling {
   bool is_stated = true;
 };
 
+// Returns the pooling's name in newer configs, such as "lasttoken".
+const char* PoolingName(SentencePooling::Kind kind);
+
 // Reads the folder's modules. `prompt_name` is a key of the prompts in
 // config_sentence_transformers.json. If it is empty, the file's default prompt
 // applies, if any.

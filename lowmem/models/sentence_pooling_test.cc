@@ -79,12 +79,14 @@ TEST(ReadSentencePoolingTest, ReadsWhatTheModulesSay) {
                     "pooling_mode_mean_tokens": false})"));
   ASSERT_THAT(cls, IsOk());
   EXPECT_EQ(cls->kind, Kind::kFirst);
+  EXPECT_STREQ(PoolingName(cls->kind), "cls");
   EXPECT_FALSE(cls->normalises);
   EXPECT_TRUE(cls->is_stated);
   const auto last = ReadSentencePooling(
       Folder(kNormalised, R"({"pooling_mode_lasttoken": true})"));
   ASSERT_THAT(last, IsOk());
   EXPECT_EQ(last->kind, Kind::kLast);
+  EXPECT_STREQ(PoolingName(last->kind), "lasttoken");
   EXPECT_TRUE(last->normalises);
   EXPECT_EQ(last->most_tokens, 0);
 }

@@ -128,9 +128,10 @@ absl::Status TextEmbedder::OpenModel(const std::string& directory,
   if (pooling_.kind != SentencePooling::Kind::kLast &&
       !shape->is_bidirectional) {
     return absl::UnimplementedError(absl::StrCat(
-        directory,
-        ": a decoder's vectors are known by the last token alone; its "
-        "modules.json names another pooling or is missing"));
+        directory, ": a decoder's vectors are known by the last token alone; ",
+        pooling_.is_stated ? "its modules.json names the pooling "
+                           : "without modules.json the pooling is ",
+        PoolingName(pooling_.kind)));
   }
   DecoderOptions options;
   options.use = DecoderUse::kStates;

@@ -211,7 +211,8 @@ TEST(TextEmbedderTest, WantsTheLastTokenOfADecoder) {
   const auto embedder = TextEmbedder::Open(folder, WeightBackend::kPread);
   EXPECT_THAT(embedder, StatusIs(absl::StatusCode::kUnimplemented));
   EXPECT_THAT(embedder.status().message(),
-              testing::HasSubstr("known by the last token alone"));
+              testing::HasSubstr("known by the last token alone; without "
+                                 "modules.json the pooling is mean"));
 }
 
 }  // namespace

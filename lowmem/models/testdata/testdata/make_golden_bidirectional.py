@@ -106,10 +106,8 @@ def make_embeddinggemma(folder, words):
     return Gemma3TextModel
 
 
-def make_nomic_bert(folder, words):
-    """The tensors get the names and the joined matrix of the published checkpoints."""
-    config = NomicBertConfig(vocab_size=words, num_hidden_layers=3, **COMMON)
-    model = randomised(NomicBertModel(config))
+def published_nomic_tensors(model):
+    """The tensors with the names and the joined matrix of the published checkpoints."""
     own = model.state_dict()
     tensors = {
         "embeddings.word_embeddings.weight": own["embeddings.word_embeddings.weight"],
@@ -122,7 +120,7 @@ def make_nomic_bert(folder, words):
                 tensors[to + end] = own[name + end]
 
     rename("emb_ln", "embeddings.LayerNorm")
-    for i in range(config.num_hidden_layers):
+    for i in range(model.config.num_hidden_layers):
         begin, layer = "encoder.layers.%d." % i, "layers.%d." % i
         tensors[begin + "attn.Wqkv.weight"] = torch.cat(
             [own[layer + "self_attn.%s_proj.weight" % part] for part in "qkv"]
@@ -133,6 +131,13 @@ def make_nomic_bert(folder, words):
         rename(begin + "mlp.fc2", layer + "mlp.down_proj")
         rename(begin + "norm1", layer + "post_attention_layernorm")
         rename(begin + "norm2", layer + "post_mlp_layernorm")
+    return tensors
+
+
+def make_nomic_bert(folder, words):
+    config = NomicBertConfig(vocab_size=words, num_hidden_layers=3, **COMMON)
+    model = randomised(NomicBertModel(config))
+    tensors = published_nomic_tensors(model)
     model.save_pretrained(folder)
     path = os.path.join(folder, "model.safetensors")
     save_file({name: x.contiguous() for name, x in tensors.items()}, path, {"format": "pt"})
