@@ -5,7 +5,8 @@ refused by a sentence.
 
 Needs root and a folder of Debian sid with python3-transformers 5, python3-torch,
 python3-tokenizers, python3-gguf and llama.cpp-tools, which FOOTPRINT_SID names (default:
-/root/sid); prints SKIPPED and why if one is missing. Takes about ten minutes.
+/root/sid); prints SKIPPED and why if one is missing. Takes about ten minutes, or less for
+some layouts, which FOOTPRINT_LAYOUTS names: --test_env=FOOTPRINT_LAYOUTS="gpt2 llama-3-8b".
 """
 
 import os
@@ -38,6 +39,7 @@ def find_missing():
 
 
 def main():
+    names = os.environ.get("FOOTPRINT_LAYOUTS", "").split()
     missing = find_missing()
     if missing:
         print("SKIPPED layouts_test: %s" % missing)
@@ -49,10 +51,11 @@ def main():
         inside = "/" + str(folder.relative_to(_SID))
         # Fails if a layout could not be made; the runner names it, too.
         made = subprocess.run(["chroot", _SID, "python3", "-B", inside + "/make_layouts.py",
-                               inside + "/layouts.csv", inside, inside + "/made"],
+                               inside + "/layouts.csv", inside, inside + "/made", *names],
                               stdout=subprocess.DEVNULL)
-        sys.argv[1:] = [str(_HERE / "layouts.csv"), str(folder / "made"), str(_PROGRAMS)]
-        return run_layouts.main() or made.returncode
+        result = run_layouts.main(str(_HERE / "layouts.csv"), str(folder / "made"),
+                                  str(_PROGRAMS), *names)
+        return result or made.returncode
     finally:
         shutil.rmtree(folder)
 

@@ -443,6 +443,9 @@ def make_gguf(row, folder, model, checkpoint):
     words = {"w%d" % word: word for word in range(model.config.vocab_size)}
     write(checkpoint, "tokenizer.json", {"model": {"vocab": words}, "added_tokens": []})
     path = os.path.join(folder, "model.gguf")
+    if row["class"].startswith("Bert"):
+        # As in published files, which hold WordPiece's words.
+        make_golden_gguf.CONVERT = make_golden_gguf.CONVERT.replace('"none"', '"bert"')
     kind = row["dtype"].split()[1]
     types = [kind] if kind.endswith("_M") else ["--pure", kind]
     make_golden_gguf.convert(checkpoint, path, types)

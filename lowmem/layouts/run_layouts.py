@@ -151,8 +151,7 @@ def print_families(errors):
             name, len(pairs), max(p[0] for p in pairs), max(p[1] for p in pairs)))
 
 
-def main():
-    listed, checkpoints, programs, *names = sys.argv[1:]
+def main(listed, checkpoints, programs, *names):
     with open(listed, newline="") as file:
         rows = [row for row in csv.DictReader(file) if not names or row["layout"] in names]
     errors, refused, failures = {}, 0, []
@@ -180,4 +179,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))
