@@ -49,7 +49,7 @@ expect 0 '^ACCEPT' "$CHECK" --manifest="$TEST_TMPDIR/manifest"
 # A rejection names the line that holds the bytes.
 sed -E -i.kept '/^environment/,/^}/!s/(exact_bytes|new_value): 1[0-9]{6}$/\1: 1000000/' "$FIRST"
 expect 1 '^REJECT //gates/programs:first_gate_program' "$CHECK" --manifest="$TEST_TMPDIR/manifest"
-tr -s '\n ' ' ' <"$OUT" | grep -qE 'held at the peak: [0-9.]+ MiB by site:main \(first_gate_program.cc:[0-9]+\)' ||
+tr -s '\n ' ' ' <"$OUT" | grep -E 'held at the peak: [0-9.]+ MiB by site:main \(first_gate_program.cc:[0-9]+\)' >/dev/null ||
   fail "no line: $(cat "$OUT")"
 mv "$FIRST.kept" "$FIRST"
 

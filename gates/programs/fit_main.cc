@@ -13,12 +13,12 @@
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/parse_bytes.h"
+#include "footprint/gates/commands/command_flags.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/fleet/device_fit.h"
 #include "footprint/gates/fleet/fleet_file.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/gate_input.h"
-#include "footprint/gates/programs/command_flags.h"
 
 namespace footprint {
 namespace {

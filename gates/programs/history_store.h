@@ -13,7 +13,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/commands/command_flags.h"
 #include "footprint/gates/trend/profile_store.h"
 
 namespace footprint {

@@ -6,9 +6,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/gates/commands/command_flags.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/explaining/gate_page.h"
-#include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/programs/suite_program.h"
 #include "footprint/gates/reports/verdict_words.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/commands/command_flags.h"
 
 namespace footprint {
 

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/commands/command_flags.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {

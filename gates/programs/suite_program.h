@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "footprint/gates/commands/command_flags.h"
 #include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/gate_input.h"
-#include "footprint/gates/programs/command_flags.h"
 
 namespace footprint {
 

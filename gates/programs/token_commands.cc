@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "footprint/gates/programs/number_flags.h"
+#include "footprint/gates/commands/number_flags.h"
 #include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/server/audit_log.h"
 #include "footprint/gates/server/utc_time.h"

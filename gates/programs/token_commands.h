@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/commands/command_flags.h"
 #include "footprint/gates/server/access_tokens.h"
 
 namespace footprint {

@@ -15,10 +15,10 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "footprint/base/files/file_lock.h"
+#include "footprint/gates/commands/command_flags.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/judge/limit_history.h"
-#include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/updating/threshold_update.h"
 #include "footprint/gates/updating/workspace_update.h"
 

@@ -18,9 +18,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "footprint/gates/commands/command_flags.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/gate_input.h"
-#include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/reports/verdict_words.h"
 
 namespace footprint {

@@ -1,4 +1,4 @@
-#include "footprint/gates/programs/number_flags.h"
+#include "footprint/gates/commands/number_flags.h"
 
 #include <cstdint>
 #include <string>

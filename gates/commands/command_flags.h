@@ -12,8 +12,8 @@
 // Keeps copies of the arguments. Thread-safe once parsed. Memory: linear in the
 // command line.
 
-#ifndef FOOTPRINT_GATES_PROGRAMS_COMMAND_FLAGS_H_
-#define FOOTPRINT_GATES_PROGRAMS_COMMAND_FLAGS_H_
+#ifndef FOOTPRINT_GATES_COMMANDS_COMMAND_FLAGS_H_
+#define FOOTPRINT_GATES_COMMANDS_COMMAND_FLAGS_H_
 
 #include <cstddef>
 #include <map>
@@ -50,4 +50,4 @@ class CommandFlags {
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_PROGRAMS_COMMAND_FLAGS_H_
+#endif  // FOOTPRINT_GATES_COMMANDS_COMMAND_FLAGS_H_

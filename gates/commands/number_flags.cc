@@ -1,4 +1,4 @@
-#include "footprint/gates/programs/number_flags.h"
+#include "footprint/gates/commands/number_flags.h"
 
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"

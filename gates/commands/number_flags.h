@@ -8,14 +8,14 @@
 // A flag that is not given leaves the number as it is. Thread-safe; keeps
 // nothing.
 
-#ifndef FOOTPRINT_GATES_PROGRAMS_NUMBER_FLAGS_H_
-#define FOOTPRINT_GATES_PROGRAMS_NUMBER_FLAGS_H_
+#ifndef FOOTPRINT_GATES_COMMANDS_NUMBER_FLAGS_H_
+#define FOOTPRINT_GATES_COMMANDS_NUMBER_FLAGS_H_
 
 #include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
-#include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/commands/command_flags.h"
 
 namespace footprint {
 
@@ -30,4 +30,4 @@ absl::Status SetBytesFlag(const CommandFlags& flags, const std::string& name,
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_PROGRAMS_NUMBER_FLAGS_H_
+#endif  // FOOTPRINT_GATES_COMMANDS_NUMBER_FLAGS_H_

@@ -1,4 +1,4 @@
-#include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/commands/command_flags.h"
 
 #include <algorithm>
 #include <cstddef>
