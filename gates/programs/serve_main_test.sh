@@ -35,6 +35,10 @@ says err "there is a token 'ci'"
 expect 2 "$serve" token add other --scopes=all
 says err "submit, read and admin"
 expect 2 "$serve" token add other --expires=soon
+for expires in inf 999999999999999999d 36501d -1d; do
+  expect 2 "$serve" token add other --expires=$expires
+  says err "above zero and at most 36500d"
+done
 expect 0 "$serve" token list
 says out "ci  submit"
 grep -q fpt_ "$HOME/.local/share/footprint/tokens" && fail "the token is in the file"

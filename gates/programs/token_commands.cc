@@ -25,6 +25,7 @@ namespace {
 constexpr int64_t kMostWaiting = 10000000;
 constexpr int64_t kMostSeconds = 86400;
 constexpr int64_t kMostCpuWeight = 10000;
+constexpr int64_t kMostDays = 36500;
 // The value of a flag that takes a limit, an expiry or labels away.
 constexpr char kNone[] = "none";
 constexpr char kNever[] = "never";
@@ -39,13 +40,17 @@ absl::Status SetExpiry(const std::string& text, int64_t* expiry) {
   // absl::ParseDuration has no days.
   if (!text.empty() && text.back() == 'd' &&
       absl::SimpleAtoi(text.substr(0, text.size() - 1), &days)) {
-    duration = absl::Hours(24 * days);
+    duration = absl::Hours(24) * days;
   } else if (!absl::ParseDuration(text, &duration)) {
     return absl::InvalidArgumentError(
         "--expires must be a time such as 90d or 12h, or never");
   }
-  if (duration <= absl::ZeroDuration()) {
-    return absl::InvalidArgumentError("--expires must be a time above zero");
+  // The sum with the present time must not overflow.
+  if (duration <= absl::ZeroDuration() ||
+      duration > absl::Hours(24) * kMostDays) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--expires must be a time above zero and at most ",
+                     kMostDays, "d, or never"));
   }
   *expiry =
       static_cast<int64_t>(std::time(nullptr)) + absl::ToInt64Seconds(duration);

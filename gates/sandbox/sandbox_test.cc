@@ -395,6 +395,11 @@ using SandboxDeathTest = SandboxTest;
 
 TEST_F(SandboxDeathTest, WithoutAControllerAWeightHasNoEffect) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const absl::StatusOr<MemoryGroup> group = MemoryGroup::Create(kMiB);
+  ASSERT_THAT(group, IsOk());
+  if (group->is_version_2()) {
+    GTEST_SKIP() << "NOT TESTED: only mounts of version 1 can be hidden";
+  }
   SandboxRun run = Run("good");
   run.cpu_weight = 25;
   EXPECT_EXIT(

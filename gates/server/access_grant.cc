@@ -106,6 +106,10 @@ absl::Status CheckGrant(const AccessGrant& grant) {
         "a token has a name of at most ", kMostNameLength,
         " letters, digits, '-', '_' and '.', and at least one scope"));
   }
+  if (grant.expiry_unix_seconds < 0) {
+    return absl::InvalidArgumentError(
+        "a token expires at a number of seconds since 1970, or at 0: never");
+  }
   absl::Status status;
   for (const std::string& pattern : grant.owned_labels) {
     status.Update(CheckLabelPattern(pattern));

@@ -51,8 +51,8 @@ absl::StatusOr<SubmitterLimits> ParseLimits(absl::string_view text);
 // Returns the text of limits; empty if there are none.
 std::string LimitsText(const SubmitterLimits& limits);
 
-// Returns InvalidArgument, with the reason, if the name or the pattern of a
-// label is not valid, or there is no scope.
+// Returns InvalidArgument, with the reason, if the name, the expiry or the
+// pattern of a label is not valid, or there is no scope.
 absl::Status CheckGrant(const AccessGrant& grant);
 
 }  // namespace footprint

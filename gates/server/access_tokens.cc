@@ -302,7 +302,7 @@ absl::Status AccessTokens::CheckOwner(absl::string_view name,
       name,
       "'; submit with an owner's token, give the bundle another label, or ask "
       "the server's operator for `serve token set ",
-      name, " --owns=...`"));
+      name, " --owns=...`, or for `owns` in the file of --oidc"));
 }
 
 }  // namespace footprint

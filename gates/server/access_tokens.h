@@ -63,9 +63,9 @@ std::string TokenFileText(const std::vector<KeptToken>& tokens);
 absl::StatusOr<std::vector<KeptToken>> ReadTokenFile(const std::string& path);
 
 // Adds a token to the file and returns its text. Returns AlreadyExists if the
-// name is taken, InvalidArgument if the name or a pattern of a label is not
-// valid or there is no scope, the errors of ReadTokenFile, and those of
-// FileError if the file or its lock cannot be written.
+// name is taken, InvalidArgument if the name, the expiry or a pattern of a
+// label is not valid or there is no scope, the errors of ReadTokenFile, and
+// those of FileError if the file or its lock cannot be written.
 absl::StatusOr<std::string> AddAccessToken(const std::string& path,
                                            const AccessGrant& grant);
 // Changes a token's rights in place: it keeps its text, its name and its line.

@@ -112,6 +112,10 @@ TEST(AccessTokensTest, ALabelBelongsToTheTokensWithItsPattern) {
                        HasSubstr("the token 'a' and the token 'b', and")));
   EXPECT_THAT(RemoveAccessToken(path, "a"), IsOk());
   EXPECT_THAT(tokens.CheckOwner("free", "//x:y"), IsOk());
+  EXPECT_THAT(AddAccessToken(path, {"d", kSubmitScope, -1}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("seconds since 1970")))
+      << "nobody could read the file again";
   EXPECT_THAT(AddAccessToken(path, MakeOwner("c", {"a b"})),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("no pattern of labels")));

@@ -51,6 +51,8 @@ TEST(JsonWebTokenTest, TheExampleOfTheRfcIsRead) {
             kOfTheRfc);
   EXPECT_TRUE(IsJsonWebToken(kOfTheRfc));
   EXPECT_FALSE(IsJsonWebToken("fpt_0123456789abcdef"));
+  EXPECT_TRUE(IsJsonWebToken(Token(" {\"alg\":\"RS256\"}", "{}")))
+      << "JSON may begin with a blank";
 }
 
 TEST(JsonWebTokenTest, ClaimsAreTextsAndListsOfTexts) {

@@ -154,8 +154,12 @@ class OidcConfigurationReader {
             "a claim needs a name and a value, with a backslash only before "
             "'*' or another backslash");
       }
-      is_selective = is_selective ||
-                     claim.value().find_first_not_of('*') != std::string::npos;
+      // All tokens that pass the other checks have the same issuer and
+      // audience.
+      is_selective =
+          is_selective ||
+          (claim.name() != "iss" && claim.name() != "aud" &&
+           claim.value().find_first_not_of('*') != std::string::npos);
       identity.claims.push_back({claim.name(), claim.value()});
     }
     if (!is_selective) {

@@ -236,6 +236,9 @@ TEST_F(OidcIssuersTest, AMistakeInTheConfigurationIsNamed) {
   EXPECT_THAT(ReadChanged("claim { name: \"project_path\" value: \"team/*\" }",
                           "claim { name: \"project_path\" value: \"*\" }"),
               refused("it would be everyone's who has an account"));
+  EXPECT_THAT(ReadChanged("claim { name: \"project_path\" value: \"team/*\" }",
+                          "claim { name: \"aud\" value: \"footprint\" }"),
+              refused("it would be everyone's who has an account"));
   EXPECT_THAT(ReadChanged("value: \"team/*\"", "value: \"team\\\\\""),
               refused("a claim needs a name and a value"));
   EXPECT_THAT(ReadChanged("most_budget: \"1GiB\"", "most_budget: \"0\""),

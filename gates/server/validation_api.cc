@@ -105,6 +105,23 @@ absl::Status UnreadableTokens() {
       "operator why");
 }
 
+// Returns PermissionDenied, with the next step, for a token without the scope.
+absl::Status CheckScope(const AccessGrant& grant, unsigned scope,
+                        int64_t now_unix_seconds) {
+  if ((grant.scopes & scope) != 0) return absl::OkStatus();
+  // Some tokens may still read after their expiry (oidc.proto).
+  if (grant.expiry_unix_seconds != 0 &&
+      now_unix_seconds >= grant.expiry_unix_seconds) {
+    return absl::PermissionDeniedError(absl::StrCat(
+        "the token '", grant.name, "' expired at ",
+        FormatUtcTime(grant.expiry_unix_seconds), ", and this needs ",
+        ScopesText(scope), "; have CI ask for a new one"));
+  }
+  return absl::PermissionDeniedError(absl::StrCat(
+      "the token '", grant.name, "' has the scopes ", ScopesText(grant.scopes),
+      ", and this needs ", ScopesText(scope)));
+}
+
 // Returns whether the request asks for one more run of its bundle.
 bool IsAgain(const ApiRequest& request) {
   return QueryValue(request, "again", "") == "1";
@@ -285,13 +302,10 @@ std::variant<ApiResponse, AccessGrant> ValidationApi::Admit(
     ++refusal_count_;
     return ErrorResponse(grant.status());
   }
-  if ((grant->scopes & scope) == 0) {
+  const absl::Status allowed = CheckScope(*grant, scope, Now());
+  if (!allowed.ok()) {
     ++refusal_count_;
-    return ErrorResponse(
-        403, "permission_denied",
-        absl::StrCat("the token '", grant->name, "' has the scopes ",
-                     ScopesText(grant->scopes), ", and this needs ",
-                     ScopesText(scope)));
+    return ErrorResponse(allowed);
   }
   return *std::move(grant);
 }
@@ -377,10 +391,12 @@ std::variant<ApiResponse, BundleUpload> ValidationApi::BeginUpload(
 ApiResponse ValidationApi::EndUpload(const ApiRequest& request,
                                      BundleUpload upload) {
   // BeginUpload has admitted and counted the request, so only the token is
-  // checked again. The bundle is kept after all checks: one without a trial
-  // would fill the disk.
+  // checked again, which may have lost its scope meanwhile. The bundle is kept
+  // after all checks: one without a trial would fill the disk.
   const absl::StatusOr<AccessGrant> grant = CheckToken(request);
   if (!grant.ok()) return ErrorResponse(grant.status());
+  const absl::Status allowed = CheckScope(*grant, kSubmitScope, Now());
+  if (!allowed.ok()) return ErrorResponse(allowed);
   absl::StatusOr<NewTrial> trial = ParseSubmission(request, *grant);
   if (!trial.ok()) return ErrorResponse(trial.status());
   const absl::StatusOr<bool> is_new = FindKey(request, &*trial);

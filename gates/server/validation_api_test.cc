@@ -246,6 +246,29 @@ TEST(ValidationApiTest, OnlyTheOwnerOfALabelSubmitsForIt) {
                         "\"bundle_sha256\":\""));
 }
 
+TEST(ValidationApiTest, ATokenThatLosesItsScopeDuringAnUploadIsRefused) {
+  ExampleServer server("lost_scope");
+  const std::string token = server.AddToken("ci", kSubmitScope | kReadScope);
+  const std::string bundle = "accept it";
+  const ApiRequest request = {
+      "POST", "/v1/trials", {{"sha256", Sha256Hex(bundle)}}, token};
+  auto begun =
+      server.api()->BeginUpload(request, static_cast<int64_t>(bundle.size()));
+  ASSERT_TRUE(std::holds_alternative<BundleUpload>(begun));
+  BundleUpload& upload = std::get<BundleUpload>(begun);
+  ASSERT_THAT(upload.Append(bundle), IsOk());
+  ASSERT_THAT(ChangeAccessToken(server.tokens_path(), "ci",
+                                [](AccessGrant* grant) {
+                                  grant->scopes = kReadScope;
+                                  return absl::OkStatus();
+                                }),
+              IsOk());
+  const ApiResponse refused =
+      server.api()->EndUpload(request, std::move(upload));
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_THAT(refused.body, HasSubstr("has the scopes read, and this needs"));
+}
+
 TEST(ValidationApiTest, TheLabelOfARequestIsCheckedAtOnce) {
   const std::string log = TestPath("given.jsonl");
   ExampleServer server("given", {}, OptionsWithLabels(log));

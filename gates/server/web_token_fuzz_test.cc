@@ -13,7 +13,7 @@
 namespace footprint {
 namespace {
 
-// A point of P-256: the curve's generator.
+// The generator of P-256. Its private key is 1, but no input is signed by it.
 constexpr char kSet[] =
     R"({"keys":[{"kty":"EC","crv":"P-256",
 "x":"axfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpY",
@@ -37,7 +37,7 @@ void ParseAnyToken(absl::string_view text) {
     Require(claim.is_list || claim.texts.size() == 1, "a claim has its text");
   }
   Require(absl::IsUnauthenticated((*known)->Verify(*token)),
-          "nobody has the key of the generator");
+          "no input is signed by the key of the generator");
 }
 
 }  // namespace

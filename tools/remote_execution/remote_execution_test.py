@@ -86,8 +86,8 @@ class Process:
 class Workers:
     """Two workers with one folder of blobs and results, and nginx before them.
 
-    Each call goes to the next worker, so both execute the actions of one build. A worker that is
-    asked for a blob which the other one has written finds it, since the folder is the same.
+    Each call goes to the less busy worker, so both execute the actions of one build. A worker that
+    is asked for a blob which the other one has written finds it, since the folder is the same.
     """
 
     def __init__(self, folder, jobs):
@@ -267,8 +267,9 @@ def print_counts(counts, workers):
 def run_tests(build, workers, folder, targets):
     """Runs the tests, and returns what is not as expected."""
     events, log = folder / "tests.events", folder / "tests.json"
-    build.run("test", "--keep_going", "--build_tests_only", "--nocache_test_results",
-              f"--build_event_json_file={events}", f"--execution_log_json_file={log}", "--", *targets)
+    exit_status, _ = build.run(
+        "test", "--keep_going", "--build_tests_only", "--nocache_test_results",
+        f"--build_event_json_file={events}", f"--execution_log_json_file={log}", "--", *targets)
     print_counts(build_places.count_actions(log), workers)
     statuses, strategies = build_places.read_test_results(events)
     faults = [f"{label}: {status}" for label, status in sorted(statuses.items()) if status != "PASSED"]
@@ -281,6 +282,9 @@ def run_tests(build, workers, folder, targets):
                for label in sorted(local - listed)]
     faults += [f"{label} ran on a worker, and {_PAGE.name} says it may not"
                for label in sorted(listed & (strategies.keys() - local))]
+    # 3: a test has failed, whose status says so. A test that was not built may have no status.
+    if exit_status not in (0, 3):
+        faults.append(f"bazel test ended with status {exit_status}")
     return faults if strategies else faults + ["no test ran"]
 
 
