@@ -32,6 +32,16 @@ absl::Status SetWeightOfVersion2(int weight, const std::string& group) {
       std::strerror(errno), "; under systemd: Delegate=cpu memory"));
 }
 
+// Returns whether both folders are of one hierarchy of version 1. Controllers
+// that are mounted together have one file system.
+bool AreOfOneHierarchy(const std::string& left, const std::string& right) {
+  struct stat left_status;
+  struct stat right_status;
+  return stat(left.c_str(), &left_status) == 0 &&
+         stat(right.c_str(), &right_status) == 0 &&
+         left_status.st_dev == right_status.st_dev;
+}
+
 // Returns the group of version 1 in which new groups are made; empty if there
 // is none.
 const std::string& FoundParent() {
@@ -48,11 +58,12 @@ const std::string& FoundParent() {
 }  // namespace
 
 absl::StatusOr<CpuGroup> CpuGroup::Create(int weight,
-                                          const std::string& version_2_group) {
+                                          const std::string& memory_group,
+                                          bool is_version_2) {
   weight = std::clamp(weight, kLeastCpuWeight, kMostCpuWeight);
   CpuGroup group;
-  if (!version_2_group.empty()) {
-    const absl::Status status = SetWeightOfVersion2(weight, version_2_group);
+  if (is_version_2) {
+    const absl::Status status = SetWeightOfVersion2(weight, memory_group);
     if (!status.ok()) return status;
     return group;
   }
@@ -60,6 +71,12 @@ absl::StatusOr<CpuGroup> CpuGroup::Create(int weight,
     return absl::FailedPreconditionError(
         "cgroup cpu: no cpu controller is mounted; mount one at "
         "/sys/fs/cgroup/cpu");
+  }
+  if (AreOfOneHierarchy(FoundParent(), memory_group)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "cgroup cpu: ", FoundParent(),
+        " is of the hierarchy of memory, too, and a process is in one of its "
+        "groups only; mount cpu and memory apart, or use version 2"));
   }
   const std::string path = NewControlGroupPath(FoundParent());
   const auto fail = [&path](int error) {

@@ -1,6 +1,6 @@
 // Gives the processes of a run a share of the processors.
 //
-//   absl::StatusOr<CpuGroup> group = CpuGroup::Create(400, "");
+//   absl::StatusOr<CpuGroup> group = CpuGroup::Create(400, "", false);
 //   write(group->processes_descriptor(), "0\n", 2);   // the caller joins
 //
 // If two groups with weights 100 and 400 want the same processor all the time,
@@ -35,11 +35,14 @@ inline constexpr int kMostCpuWeight = 10000;
 
 class CpuGroup {
  public:
-  // Makes an empty group, with a weight from 1 to 10000. A process is in one
-  // group of version 2 only, so if `version_2_group` names one, its weight is
-  // set and no group is made.
+  // Makes an empty group, with a weight from 1 to 10000, for processes that are
+  // also in `memory_group`, a folder; empty if there is none. A process is in
+  // one group of version 2 only, so if the memory group is of version 2, its
+  // weight is set and no group is made. Returns FailedPrecondition if cpu and
+  // memory of version 1 share one hierarchy.
   static absl::StatusOr<CpuGroup> Create(int weight,
-                                         const std::string& version_2_group);
+                                         const std::string& memory_group,
+                                         bool is_version_2);
 
   CpuGroup() = default;
   CpuGroup(CpuGroup&& other) noexcept;

@@ -27,7 +27,7 @@ TEST(CpuGroupTest, AGroupOfVersion1HasItsShares) {
         {1, "10\n"},
         {10000, "102400\n"},
         {0, "10\n"}}) {
-    const absl::StatusOr<CpuGroup> group = CpuGroup::Create(weight, "");
+    const absl::StatusOr<CpuGroup> group = CpuGroup::Create(weight, "", false);
     if (absl::IsFailedPrecondition(group.status())) {
       GTEST_SKIP() << "NOT TESTED: " << group.status();
     }
@@ -38,6 +38,19 @@ TEST(CpuGroupTest, AGroupOfVersion1HasItsShares) {
     EXPECT_GE(group->processes_descriptor(), 0);
   }
   EXPECT_FALSE(std::filesystem::exists(path)) << "it is removed";
+}
+
+// A process that joined the group would leave that of its memory.
+TEST(CpuGroupTest, AHierarchyThatMemoryHasTooIsRefused) {
+  const absl::StatusOr<CpuGroup> other = CpuGroup::Create(100, "", false);
+  if (absl::IsFailedPrecondition(other.status())) {
+    GTEST_SKIP() << "NOT TESTED: " << other.status();
+  }
+  ASSERT_THAT(other, IsOk());
+  EXPECT_THAT(CpuGroup::Create(100, other->path(), false),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("mount cpu and memory apart")));
+  EXPECT_THAT(CpuGroup::Create(100, testing::TempDir(), false), IsOk());
 }
 
 // The folder stands for one of the kernel's, which has the files already.
@@ -57,7 +70,7 @@ class Version2Test : public testing::Test {
 
 TEST_F(Version2Test, TheWeightOfTheGroupIsSet) {
   const absl::StatusOr<CpuGroup> group =
-      CpuGroup::Create(400, above_ + "/group");
+      CpuGroup::Create(400, above_ + "/group", true);
   ASSERT_THAT(group, IsOk());
   EXPECT_EQ(group->path(), "");
   EXPECT_EQ(group->processes_descriptor(), -1);
@@ -68,7 +81,7 @@ TEST_F(Version2Test, TheWeightOfTheGroupIsSet) {
 
 TEST_F(Version2Test, AGroupWithoutTheControllerIsNamed) {
   std::filesystem::remove(above_ + "/group/cpu.weight");
-  EXPECT_THAT(CpuGroup::Create(400, above_ + "/group"),
+  EXPECT_THAT(CpuGroup::Create(400, above_ + "/group", true),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("cpu.weight cannot be set: No such file or "
                                  "directory; under systemd: Delegate=cpu")));

@@ -46,7 +46,7 @@ TEST(FleetFileTest, AnUnknownDeploymentSaysWhereAndWhatWasMeant) {
       "deployment { name: 'regression' label: '//a:b' }\n",
       "f.textproto:2:1: device \"box\" names deployment \"regresion\", which "
       "the fleet does not have",
-      "did you mean \"regression\"?; correct the name, or add deployment");
+      "did you mean \"regression\"?); correct the name, or add deployment");
 }
 
 TEST(FleetFileTest, SizesAreSizesAndLeaveSomething) {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
@@ -14,6 +15,7 @@
 #include "absl/time/time.h"
 #include "footprint/gates/commands/number_flags.h"
 #include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/server/access_grant.h"
 #include "footprint/gates/server/audit_log.h"
 #include "footprint/gates/server/utc_time.h"
 #include "footprint/gates/server/validation_server.h"
@@ -106,6 +108,10 @@ absl::Status SetRights(const CommandFlags& flags, AccessGrant* grant) {
     grant->owned_labels = flags.Values("owns");
     if (grant->owned_labels == std::vector<std::string>{kNone}) {
       grant->owned_labels.clear();
+    } else if (std::count(grant->owned_labels.begin(),
+                          grant->owned_labels.end(), kNone) > 0) {
+      return absl::InvalidArgumentError(
+          "--owns=none removes all labels, so it goes without other --owns");
     }
   }
   return SetLimits(flags, &grant->limits);
@@ -141,6 +147,7 @@ absl::Status AddToken(const CommandFlags& flags, const std::string& name,
                       const std::string& store_folder) {
   AccessGrant grant = {name, kSubmitScope | kReadScope};
   absl::Status status = SetRights(flags, &grant);
+  if (status.ok()) status = CheckGrant(grant);
   if (status.ok()) status = RecordTokenChange(store_folder, "token add", grant);
   if (!status.ok()) return status;
   const absl::StatusOr<std::string> token =
@@ -165,7 +172,8 @@ absl::Status ChangeToken(const CommandFlags& flags, const std::string& name,
   }
   const absl::StatusOr<AccessGrant> changed = ChangeAccessToken(
       MakeTokenPath(store_folder), name, [&](AccessGrant* grant) {
-        const absl::Status status = SetRights(flags, grant);
+        absl::Status status = SetRights(flags, grant);
+        if (status.ok()) status = CheckGrant(*grant);
         return status.ok()
                    ? RecordTokenChange(store_folder, "token set", *grant)
                    : status;

@@ -75,8 +75,7 @@ absl::Status CheckCpuWeights() {
   const absl::StatusOr<MemoryGroup> group =
       MemoryGroup::Create(kTrialLimitBytes);
   if (!group.ok()) return group.status();
-  return CpuGroup::Create(kUsualCpuWeight,
-                          group->is_version_2() ? group->path() : "")
+  return CpuGroup::Create(kUsualCpuWeight, group->path(), group->is_version_2())
       .status();
 }
 

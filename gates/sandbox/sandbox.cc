@@ -420,8 +420,8 @@ class Init {
 absl::StatusOr<absl::optional<CpuGroup>> MakeCpuGroup(
     const SandboxRun& run, const MemoryGroup& group) {
   if (run.cpu_weight == 0) return absl::optional<CpuGroup>();
-  absl::StatusOr<CpuGroup> made = CpuGroup::Create(
-      run.cpu_weight, group.is_version_2() ? group.path() : "");
+  absl::StatusOr<CpuGroup> made =
+      CpuGroup::Create(run.cpu_weight, group.path(), group.is_version_2());
   if (absl::IsFailedPrecondition(made.status())) {
     return absl::optional<CpuGroup>();
   }

@@ -216,7 +216,8 @@ ValidationApi::ValidationApi(TrialStore* store, TrialQueue* queue,
       queue_(queue),
       tokens_(tokens),
       options_(options),
-      limit_(options.most_requests_at_once, options.requests_per_second) {}
+      limit_(options.most_requests_at_once, options.requests_per_second),
+      labels_(options.read_label) {}
 
 int64_t ValidationApi::Now() const {
   return options_.now_unix_seconds ? options_.now_unix_seconds()
@@ -274,7 +275,8 @@ absl::Status ValidationApi::CheckOwners(const AccessGrant& grant,
   }
   if (!options_.read_label) return absl::OkStatus();
   trial->check_bundle = [this, grant, sha256](const std::string& path) {
-    const absl::StatusOr<std::string> label = options_.read_label(path);
+    const absl::StatusOr<std::string> label =
+        labels_.Read(grant.name, sha256, path);
     if (absl::IsInvalidArgument(label.status())) return absl::OkStatus();
     return label.ok() ? CheckOwner(grant, sha256, *label) : label.status();
   };

@@ -40,6 +40,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/gates/server/access_tokens.h"
+#include "footprint/gates/server/label_reader.h"
 #include "footprint/gates/server/rate_limit.h"
 #include "footprint/gates/server/trial_queue.h"
 #include "footprint/gates/store/bundle_folder.h"
@@ -87,12 +88,11 @@ struct ApiOptions {
   // The file that gets an entry for each change that a token asks for (see
   // audit_log.h). Empty: none.
   std::string audit_log_path;
-  // Reads the label of a bundle, if labels have owners. InvalidArgument says
-  // that the bundle is at fault: it has no label, and its trial will say why.
-  // Other errors refuse the submission. Empty: only labels in requests are
-  // checked. Must be thread-safe.
-  std::function<absl::StatusOr<std::string>(const std::string& path)>
-      read_label;
+  // Reads the label of a bundle, if labels have owners (label_reader.h).
+  // InvalidArgument says that the bundle is at fault: it has no label, and its
+  // trial will say why. Other errors refuse the submission. Empty: only labels
+  // in requests are checked. Called by one thread at a time.
+  LabelReader::ReadLabel read_label;
   double most_requests_at_once = 1000;
   double requests_per_second = 500;
   // A clock for tests; empty for the system's.
@@ -120,6 +120,9 @@ class ValidationApi {
   // Returns a trial's state as one line of JSON, or the error of
   // TrialStore::Find. Sets `is_last` to whether the trial is decided.
   absl::StatusOr<std::string> StateEvent(const std::string& key, bool* is_last);
+
+  // Ends requests that read bundles for their labels soon.
+  void Stop() { labels_.Stop(); }
 
  private:
   using Handler = ApiResponse (ValidationApi::*)(const ApiRequest& request,
@@ -177,6 +180,7 @@ class ValidationApi {
   AccessTokens* const tokens_;
   const ApiOptions options_;
   RateLimit limit_;
+  LabelReader labels_;
   std::atomic<int64_t> request_count_ = 0;
   std::atomic<int64_t> submission_count_ = 0;
   std::atomic<int64_t> refusal_count_ = 0;

@@ -198,7 +198,8 @@ ApiOptions OptionsWithLabels(const std::string& audit_log_path) {
   ApiOptions options;
   options.audit_log_path = audit_log_path;
   options.read_label =
-      [](const std::string& path) -> absl::StatusOr<std::string> {
+      [](const std::string& path,
+         const auto& /*is_stopped*/) -> absl::StatusOr<std::string> {
     const std::string bundle = ReadTestFile(path);
     if (bundle == "busy") return absl::UnavailableError("no memory");
     if (bundle.rfind("label ", 0) != 0) {

@@ -118,6 +118,7 @@ absl::Status ServeUntilSignalled(
   queue.Start();
   is_ready((*http)->port());
   AwaitSignal();
+  api.Stop();
   (*http)->Stop();
   queue.Stop();
   webhook.Stop();

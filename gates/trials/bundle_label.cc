@@ -2,7 +2,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "footprint/base/threads/mutex.h"
 #include "footprint/gates/bundles/bundle.h"
 #include "footprint/gates/trials/trial_verdict.h"
 
@@ -13,12 +12,11 @@ constexpr int kMostSeconds = 60;
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadBundleLabel(const std::string& path) {
-  // Each reader may need 128 MiB for zstd's window.
-  static Mutex* const mutex = new Mutex;
-  MutexLock lock(mutex);
+absl::StatusOr<std::string> ReadBundleLabel(
+    const std::string& path, const std::function<bool()>& is_stopped) {
   BundleLimits limits;
   limits.seconds = kMostSeconds;
+  limits.is_stopped = is_stopped;
   const absl::StatusOr<BundleManifest> manifest = ReadBundle(path, limits);
   if (manifest.ok()) return LabelOfBundle(*manifest);
   if (absl::IsResourceExhausted(manifest.status())) {

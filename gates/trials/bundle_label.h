@@ -1,30 +1,33 @@
 // Reads the label of a bundle before there is a trial, for a server in which
 // labels have owners.
 //
-//   absl::StatusOr<std::string> label = ReadBundleLabel("model.bundle");
+//   absl::StatusOr<std::string> label = ReadBundleLabel("model.bundle", {});
 //   // "//A:fit", or the name of its entry
 //
 // The archive is read to its end, since a bundle with a second manifest is
-// refused as a whole. One archive is read at a time, so threads wait for each
-// other.
+// refused as a whole. label_reader.h keeps submitters from taking too much of
+// that time.
 //
 // Thread-safe; keeps nothing. Memory: that of ReadBundle (bundle.h). Time: that
-// of ReadBundle, at most a minute for each waiting thread. Errors:
+// of ReadBundle, at most a minute. Errors:
 // kInvalidArgument if the bundle is at fault, so that a trial cannot run it;
 // kPermissionDenied if it exceeds a limit, for instance of time, since a trial
-// might still run it; kUnavailable if this host has no room; else those of
-// ReadBundle.
+// might still run it; kUnavailable if this host has no room; kCancelled if
+// `is_stopped` returned true; else those of ReadBundle.
 
 #ifndef FOOTPRINT_GATES_TRIALS_BUNDLE_LABEL_H_
 #define FOOTPRINT_GATES_TRIALS_BUNDLE_LABEL_H_
 
+#include <functional>
 #include <string>
 
 #include "absl/status/statusor.h"
 
 namespace footprint {
 
-absl::StatusOr<std::string> ReadBundleLabel(const std::string& path);
+// `is_stopped` is called often while the archive is read, and may be empty.
+absl::StatusOr<std::string> ReadBundleLabel(
+    const std::string& path, const std::function<bool()>& is_stopped);
 
 }  // namespace footprint
 

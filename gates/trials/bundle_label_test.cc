@@ -29,16 +29,16 @@ std::string WriteBundle(const std::string& name, const std::string& line) {
 }
 
 TEST(BundleLabelTest, TheLabelIsTheManifests) {
-  EXPECT_THAT(ReadBundleLabel(WriteBundle("own", "label: \"//team:fit\"")),
+  EXPECT_THAT(ReadBundleLabel(WriteBundle("own", "label: \"//team:fit\""), {}),
               IsOkAndHolds("//team:fit"));
-  EXPECT_THAT(ReadBundleLabel(WriteBundle("without", "")),
+  EXPECT_THAT(ReadBundleLabel(WriteBundle("without", ""), {}),
               IsOkAndHolds("//bundle:run.sh"));
 }
 
 TEST(BundleLabelTest, AFaultyBundleHasNone) {
-  EXPECT_THAT(ReadBundleLabel(WriteTestFile("faulty", "no archive")),
+  EXPECT_THAT(ReadBundleLabel(WriteTestFile("faulty", "no archive"), {}),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(ReadBundleLabel(WriteTestFile("empty", "")),
+  EXPECT_THAT(ReadBundleLabel(WriteTestFile("empty", ""), {}),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
@@ -46,9 +46,14 @@ TEST(BundleLabelTest, ABundleBeyondALimitIsRefused) {
   const std::string path = TestPath("large");
   WriteTestFile("large", "");
   std::filesystem::resize_file(path, BundleLimits().archive_bytes + 1);
-  EXPECT_THAT(ReadBundleLabel(path),
+  EXPECT_THAT(ReadBundleLabel(path, {}),
               StatusIs(absl::StatusCode::kPermissionDenied,
                        testing::HasSubstr("labels have owners here")));
+}
+
+TEST(BundleLabelTest, AReadCanBeStopped) {
+  EXPECT_THAT(ReadBundleLabel(WriteBundle("stopped", ""), [] { return true; }),
+              StatusIs(absl::StatusCode::kCancelled));
 }
 
 }  // namespace
