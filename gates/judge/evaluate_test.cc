@@ -301,11 +301,11 @@ TEST(EvaluateTest, AThresholdThatMatchesNothingIsNamedWithTheNearestName) {
                       "PEAK_LIVE_USABLE_BYTES"),
               HasSubstr("no benchmark of that name has these arguments"));
   EXPECT_THAT(problem("label: '//a:b'", "PEAK_LIVE_REQUESTED_BYTES"),
-              HasSubstr("peak_live_requested_bytes is not in the profile; did "
-                        "you mean \"peak_live_usable_bytes\"?"));
+              HasSubstr("peak_live_requested_bytes is not in the profile (did "
+                        "you mean \"peak_live_usable_bytes\"?)"));
   EXPECT_THAT(problem("label: '//a:c'", "PEAK_LIVE_USABLE_BYTES"),
-              HasSubstr("no profile of this gate has the label //a:c; did you "
-                        "mean \"//a:b\"?"));
+              HasSubstr("no profile of this gate has the label //a:c (did you "
+                        "mean \"//a:b\"?)"));
 }
 
 TEST(EvaluateTest, AProgramThatTellsTooLittleNeedsALimitForTheRest) {
