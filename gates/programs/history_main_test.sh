@@ -83,7 +83,8 @@ expect 2 'number of commits' page --store=store --last=x
 expect 2 'none: is not a revision' page --store=store --revision=none
 
 # A commit whose measurement is damaged, or of another gate.
-object=$(ls store/*/* | head -n 1)
+objects=(store/*/*)
+object=${objects[0]}
 head -c 30 "$object" >half && mv half "$object"
 expect 0 'written' page --store=store
 grep -qF 'is damaged' memory_history.html || fail "the page says nothing of the damage"

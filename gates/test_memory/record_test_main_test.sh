@@ -23,6 +23,7 @@ recorded() {
   cmp err_alone err_under || fail "$4: another standard error"
   [[ $(field end) == "$end" && $(field end_number) == "$number" ]] || fail "$4: $(<"$FILE")"
 }
+# shellcheck disable=SC2016  # the measured shell expands it
 recorded 0 exited 0 'echo "$0 $1"; cat; echo oops >&2'
 recorded 3 exited 3 'exit 3'
 recorded 255 exited 255 'exit 255'
@@ -84,6 +85,7 @@ wait "$recorder"
 # No folder for outputs: the test alone. A folder that cannot be written: no
 # record, and the test as ever.
 rm "$FILE"
+# shellcheck disable=SC2016  # the measured shell expands it
 [[ $(env -u TEST_UNDECLARED_OUTPUTS_DIR "$RECORD" bash -c 'cat /proc/$PPID/comm; true') != record_test ]] ||
   fail "without a folder it stays the parent"
 [[ -e $FILE ]] && fail "a record without a folder"

@@ -13,6 +13,7 @@ else
   [[ $# == 7 ]] || fail "arguments: $*"
 fi
 [[ $1 == --data=profiling/measuring/testdata/rows.csv && $2 == "two words" ]] || fail "arguments: $*"
+# shellcheck disable=SC2016  # the text is the dollar and the 1
 [[ $4 == "it's" && $5 == 'a "b" \ c' && $6 == "d e" && $7 == '$1' ]] || fail "quotes: $*"
 [[ -x $3 ]] || fail "no program at $3 in $PWD"
 [[ ${SETTING_ROWS:-} == profiling/measuring/testdata/rows.csv ]] || fail "SETTING_ROWS is ${SETTING_ROWS:-}"

@@ -72,6 +72,7 @@ from app import held
 assert open(os.environ["ROWS"]).read() == "a,b\n"
 x = held.hold(int(sys.argv[1]))
 END
+# shellcheck disable=SC2016  # the script that is written expands it
 printf '#!/bin/bash\nexec /usr/bin/python3 -c "x = bytearray($1 << 20)"\n' >app/sh_test.sh
 cat >app/shards_test.sh <<'END'
 #!/bin/bash
