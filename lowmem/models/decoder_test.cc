@@ -17,6 +17,7 @@
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/each_vector_target.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/base/text/format_bytes.h"
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
 #include "footprint/lowmem/kernels/rounded_cache.h"
 #include "footprint/lowmem/models/decoder_run.h"
@@ -286,8 +287,7 @@ TEST(DecoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
     const absl::Status below =
         Session(folder, backend, tokens, workers, least - 1).status;
     EXPECT_THAT(below, StatusIs(absl::StatusCode::kResourceExhausted));
-    EXPECT_TRUE(
-        absl::StrContains(below.message(), absl::StrCat(least, " bytes")))
+    EXPECT_TRUE(absl::StrContains(below.message(), FormatBytes(least)))
         << below;
   }
 }

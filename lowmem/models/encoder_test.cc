@@ -20,6 +20,7 @@
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/each_vector_target.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/base/text/format_bytes.h"
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
 #include "footprint/lowmem/models/encoder_plan.h"
 #include "footprint/lowmem/models/encoder_run.h"
@@ -319,8 +320,7 @@ TEST(EncoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
     }
     const RunResult below = Encode(folder, backend, workers, least - 1, ids);
     EXPECT_THAT(below.status, StatusIs(absl::StatusCode::kResourceExhausted));
-    EXPECT_TRUE(absl::StrContains(below.status.message(),
-                                  absl::StrCat(least, " bytes")))
+    EXPECT_TRUE(absl::StrContains(below.status.message(), FormatBytes(least)))
         << below.status;
   }
 }
