@@ -27,6 +27,7 @@
 #include "absl/types/optional.h"
 #include "footprint/base/files/sha256.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/machine/cpu_group.h"
 #include "footprint/gates/commands/command_flags.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/commands/number_flags.h"
@@ -47,6 +48,7 @@
 #include "footprint/gates/server/validation_server.h"
 #include "footprint/gates/server/verdict_webhook.h"
 #include "footprint/gates/store/bundle_folder.h"
+#include "footprint/gates/store/submitter_limits.h"
 #include "footprint/gates/trials/bundle_label.h"
 #include "footprint/gates/trials/memory_admission.h"
 #include "footprint/gates/trials/run_trial.h"
@@ -150,10 +152,7 @@ reason that the message names.
 )";
 
 constexpr int kUsualPort = 7878;
-constexpr int64_t kMostWaiting = 10000000;
-constexpr int64_t kMostCpuWeight = 10000;
 constexpr int64_t kUsualSeconds = 60;
-constexpr int64_t kMostSeconds = 86400;
 constexpr char kLocalTokenName[] = "local";
 
 // Prints a line for the operator. Thread-safe.
@@ -193,7 +192,7 @@ absl::StatusOr<Trials> MakeTrials(const CommandFlags& flags,
   absl::Status status = SetBytesFlag(flags, "budget", &budget_bytes);
   if (!status.ok()) return status;
   int64_t seconds = kUsualSeconds;
-  status = SetNumberFlag(flags, "time_limit", kMostSeconds, &seconds);
+  status = SetNumberFlag(flags, "time_limit", kMostSecondsLimit, &seconds);
   if (!status.ok()) return status;
   trials.request.set_budget_bytes(budget_bytes);
   trials.request.set_time_limit_seconds(static_cast<int32_t>(seconds));
@@ -281,8 +280,8 @@ TrialRequest MakeRequest(const Trials& trials, const TrialToRun& to_run) {
   request.set_bundle_path(to_run.bundle_path);
   request.set_most_budget_bytes(to_run.limits.most_budget_bytes);
   // The file of tokens may have been edited.
-  request.set_most_time_limit_seconds(
-      static_cast<int32_t>(std::min(to_run.limits.most_seconds, kMostSeconds)));
+  request.set_most_time_limit_seconds(static_cast<int32_t>(
+      std::min(to_run.limits.most_seconds, kMostSecondsLimit)));
   return request;
 }
 
@@ -344,7 +343,7 @@ absl::Status SetServer(const CommandFlags& flags,
   int64_t thread_count = int64_t{std::thread::hardware_concurrency()} + 1;
   absl::Status status = SetNumberFlag(flags, "port", 65535, &port);
   status.Update(SetNumberFlag(flags, "trials_at_once", 1024, &thread_count));
-  status.Update(SetNumberFlag(flags, "most_waiting", kMostWaiting,
+  status.Update(SetNumberFlag(flags, "most_waiting", kMostUndecidedLimit,
                               &options->store.most_waiting));
   status.Update(SetNumberFlag(flags, "keep_verdicts", INT64_MAX,
                               &options->store.most_trials));

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "footprint/base/machine/cpu_group.h"
 #include "footprint/gates/commands/number_flags.h"
 #include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/server/access_grant.h"
@@ -24,9 +25,6 @@
 namespace footprint {
 namespace {
 
-constexpr int64_t kMostWaiting = 10000000;
-constexpr int64_t kMostSeconds = 86400;
-constexpr int64_t kMostCpuWeight = 10000;
 constexpr int64_t kMostDays = 36500;
 // The value of a flag that takes a limit, an expiry or labels away.
 constexpr char kNone[] = "none";
@@ -66,10 +64,11 @@ absl::Status SetLimits(const CommandFlags& flags, SubmitterLimits* limits) {
     int64_t* value;
     int64_t most;  // 0: bytes with a unit
   };
-  const Limit all[] = {{"most_waiting", &limits->most_undecided, kMostWaiting},
-                       {"most_budget", &limits->most_budget_bytes, 0},
-                       {"most_time", &limits->most_seconds, kMostSeconds},
-                       {"cpu_weight", &limits->cpu_weight, kMostCpuWeight}};
+  const Limit all[] = {
+      {"most_waiting", &limits->most_undecided, kMostUndecidedLimit},
+      {"most_budget", &limits->most_budget_bytes, 0},
+      {"most_time", &limits->most_seconds, kMostSecondsLimit},
+      {"cpu_weight", &limits->cpu_weight, kMostCpuWeight}};
   for (const auto& [name, value, most] : all) {
     if (!flags.Has(name)) continue;
     if (flags.Value(name, "") == kNone) {

@@ -20,6 +20,7 @@
 #include "footprint/base/files/file_lock.h"
 #include "footprint/base/files/sha256.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/machine/cpu_group.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/server/file_version.h"
 #include "footprint/gates/server/json_web_token.h"
@@ -29,7 +30,6 @@ namespace footprint {
 namespace {
 
 constexpr size_t kTokenBytes = 32;
-constexpr int64_t kUsualCpuWeight = 100;
 // The prefix makes a token recognisable wherever it turns up.
 constexpr char kTokenPrefix[] = "fpt_";
 

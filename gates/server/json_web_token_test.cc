@@ -119,7 +119,7 @@ TEST(JsonWebTokenTest, OtherTextsAreRefused) {
   }
   EXPECT_THAT(ParseJsonWebToken(Token(kHeader, R"({"b":{"c":1},"c":2})")),
               IsOk());
-  // Nor is a token that ends before its signature.
+  // A token that ends before its signature is refused, too.
   for (size_t size = 0; size <= good.rfind('.') + 1; ++size) {
     EXPECT_THAT(ParseJsonWebToken(good.substr(0, size)),
                 StatusIs(absl::StatusCode::kInvalidArgument))

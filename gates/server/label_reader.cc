@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/machine/monotonic_time.h"
@@ -60,7 +61,7 @@ absl::StatusOr<std::string> LabelReader::Read(const std::string& submitter,
     }
     ++own.bundle_count;
     while (is_reading_) changed_.Wait(&mutex_);
-    // What was read meanwhile may be this bundle, or have taken long.
+    // The other thread may have read this bundle, or have taken long.
     answer = FindAnswer(own, sha256);
     if (answer.has_value()) {
       --own.bundle_count;
@@ -68,13 +69,23 @@ absl::StatusOr<std::string> LabelReader::Read(const std::string& submitter,
     }
     is_reading_ = true;
   }
-  // Only this thread reads now.
+  // Only this thread reads now. Others go on even if the read throws.
   const double begin_seconds = now_seconds_();
+  const absl::Cleanup end = [&] { EndRead(submitter, begin_seconds); };
   absl::StatusOr<std::string> label =
       read_label_(path, [this] { return is_stopped_.load(); });
+  if (is_stopped_ && !label.ok()) return ServerEnds();
+  if (label.ok() || absl::IsInvalidArgument(label.status())) {
+    MutexLock lock(&mutex_);
+    if (labels_.size() >= kMostKeptLabels) labels_.clear();
+    labels_.insert_or_assign(sha256, label);
+  }
+  return label;
+}
+
+void LabelReader::EndRead(const std::string& submitter, double begin_seconds) {
   const double end_seconds = now_seconds_();
   const double read_seconds = end_seconds - begin_seconds;
-
   MutexLock lock(&mutex_);
   is_reading_ = false;
   changed_.NotifyAll();
@@ -83,12 +94,6 @@ absl::StatusOr<std::string> LabelReader::Read(const std::string& submitter,
   if (read_seconds > kShortSeconds) {
     own.next_seconds = end_seconds + kWaitPerRead * read_seconds;
   }
-  if (is_stopped_ && !label.ok()) return ServerEnds();
-  if (label.ok() || absl::IsInvalidArgument(label.status())) {
-    if (labels_.size() >= kMostKeptLabels) labels_.clear();
-    labels_.insert_or_assign(sha256, label);
-  }
-  return label;
 }
 
 void LabelReader::Stop() { is_stopped_ = true; }

@@ -63,6 +63,9 @@ class LabelReader {
   absl::optional<absl::StatusOr<std::string>> FindAnswer(
       const Submitter& submitter, const std::string& sha256)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Lets the next thread read, and notes how long the submitter must wait.
+  void EndRead(const std::string& submitter, double begin_seconds)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
   const ReadLabel read_label_;
   const std::function<double()> now_seconds_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -48,6 +49,19 @@ TEST(LabelReaderTest, KeepsOnlyWhatDoesNotChange) {
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+TEST(LabelReaderTest, AReadThatThrowsKeepsNobodyFromReading) {
+  int read_count = 0;
+  LabelReader labels(
+      [&](const std::string&, const auto&) -> absl::StatusOr<std::string> {
+        if (++read_count <= 4) throw std::bad_alloc();
+        return "//A:x";
+      });
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_THROW((void)labels.Read("a", "hash", "x"), std::bad_alloc);
+  }
+  EXPECT_THAT(labels.Read("a", "hash", "x"), IsOkAndHolds("//A:x"));
+}
+
 TEST(LabelReaderTest, ALongReadMakesItsSubmitterWait) {
   double now = 100;
   double read_seconds = 20;
@@ -60,7 +74,7 @@ TEST(LabelReaderTest, ALongReadMakesItsSubmitterWait) {
   EXPECT_THAT(labels.Read("slow", "1", "x"), IsOk());
   EXPECT_THAT(labels.Read("slow", "2", "x"),
               StatusIs(kUnavailable, HasSubstr("send this one in 60 s")));
-  // What is known costs nothing.
+  // A label that is known needs no read.
   EXPECT_THAT(labels.Read("slow", "1", "x"), IsOk());
   read_seconds = 1;
   EXPECT_THAT(labels.Read("other", "3", "x"), IsOk());

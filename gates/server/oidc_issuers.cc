@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/optional.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/machine/cpu_group.h"
 #include "footprint/base/text/parse_bytes.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/base/text/text_format_errors.h"
@@ -25,7 +26,6 @@ namespace {
 constexpr int kUsualLeewaySeconds = 60;
 constexpr int kMostLeewaySeconds = 600;
 constexpr int kMostReadSeconds = 86400;
-constexpr int64_t kMostCpuWeight = 10000;
 constexpr size_t kMostShownBytes = 100;
 constexpr size_t kMostSubjectBytes = 256;
 

@@ -13,6 +13,10 @@
 
 namespace footprint {
 
+// The largest limits of undecided trials and of seconds that a person may set.
+inline constexpr int64_t kMostUndecidedLimit = 10000000;
+inline constexpr int64_t kMostSecondsLimit = 86400;
+
 // 0 stands for no limit.
 struct SubmitterLimits {
   // The largest budget that a bundle may ask for.
