@@ -164,6 +164,48 @@ int Report(const WorkspaceUpdate& update, bool is_dry) {
   return update.refusals.empty() ? kDone : kRefused;
 }
 
+// Fails if a flag lacks another one that it needs, or contradicts it.
+absl::Status CheckFlags(const CommandFlags& flags) {
+  const bool needs_reason =
+      flags.Has("allow_increase") || flags.Has("record") || flags.Has("reason");
+  if (needs_reason && !IsReason(flags.Value("reason", ""))) {
+    return absl::InvalidArgumentError(
+        "--allow_increase needs --reason=\"...\", and not a blank one, and so "
+        "does --record: say why more memory is worth it; it goes into the "
+        "history of each limit that changes");
+  }
+  for (const char* flag :
+       {"add", "file", "environment", "headroom", "allow_increase"}) {
+    if (!flags.Has("record") || !flags.Has(flag)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--record changes no number, so --", flag,
+                     " has no effect with it; leave one of the "
+                     "two out"));
+  }
+  for (const char* flag : {"file", "environment"}) {
+    if (!flags.Has(flag) || !flags.Value(flag, "").empty()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag, "= names no file"));
+  }
+  absl::CivilDay day;
+  if (flags.Has("expires") &&
+      (!flags.Has("allow_increase") ||
+       !absl::ParseCivilTime(flags.Value("expires", ""), &day) ||
+       absl::FormatCivilTime(day) != flags.Value("expires", "") ||
+       day < absl::ToCivilDay(absl::Now(), absl::UTCTimeZone()))) {
+    return absl::InvalidArgumentError(
+        "--expires=DAY says until when a raise is meant: use it with "
+        "--allow_increase, and with a day that is not past, such as "
+        "2099-12-31");
+  }
+  if (flags.Has("file") && !flags.Has("add")) {
+    return absl::InvalidArgumentError(
+        "--file says where --add puts thresholds, and has no effect without "
+        "it; add --add, or leave --file out");
+  }
+  return absl::OkStatus();
+}
+
 int Main(const std::vector<std::string>& arguments) {
   absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
       arguments,
@@ -179,46 +221,12 @@ int Main(const std::vector<std::string>& arguments) {
   const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
   if (workspace == nullptr || !flags->Has("manifest")) {
     return Complain(absl::StrCat(
-        "it edits files of the workspace, so it runs by bazel run only: bazel "
-        "run ",
+        "this program edits files of the workspace, so it runs by bazel run "
+        "only: bazel run ",
         flags->Value("update_target", "//gates:update")));
   }
-  // Refuses flags without the others that they need, and flags that contradict
-  // each other.
-  const bool needs_reason = flags->Has("allow_increase") ||
-                            flags->Has("record") || flags->Has("reason");
-  if (needs_reason && !IsReason(flags->Value("reason", ""))) {
-    return Complain(
-        "--allow_increase needs --reason=\"...\", and not a blank one, and so "
-        "does --record: say why more memory is worth it; it goes into the "
-        "history of each limit that changes");
-  }
-  for (const char* flag :
-       {"add", "file", "environment", "headroom", "allow_increase"}) {
-    if (!flags->Has("record") || !flags->Has(flag)) continue;
-    return Complain(absl::StrCat("--record changes no number, so --", flag,
-                                 " has no effect with it; leave one of the "
-                                 "two out"));
-  }
-  for (const char* flag : {"file", "environment"}) {
-    if (!flags->Has(flag) || !flags->Value(flag, "").empty()) continue;
-    return Complain(absl::StrCat("--", flag, "= names no file"));
-  }
-  absl::CivilDay day;
-  if (flags->Has("expires") &&
-      (!flags->Has("allow_increase") ||
-       !absl::ParseCivilTime(flags->Value("expires", ""), &day) ||
-       absl::FormatCivilTime(day) != flags->Value("expires", "") ||
-       day < absl::ToCivilDay(absl::Now(), absl::UTCTimeZone()))) {
-    return Complain(
-        "--expires=DAY says until when a raise is meant: use it with "
-        "--allow_increase, and with a day that is not past, such as "
-        "2099-12-31");
-  }
-  if (flags->Has("file") && !flags->Has("add")) {
-    return Complain(
-        "--file says where --add puts thresholds, and has no effect without "
-        "it; add --add, or leave --file out");
+  if (absl::Status status = CheckFlags(*flags); !status.ok()) {
+    return Complain(status.message());
   }
   // Updates the files under the workspace's lock.
   const absl::StatusOr<FileLock> lock = LockWorkspace(workspace);
