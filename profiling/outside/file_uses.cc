@@ -74,13 +74,14 @@ bool ParseMappingLine(absl::string_view line, MappingLine* parsed) {
       !absl::SimpleHexAtoi(words[2], &parsed->offset) ||
       !absl::SimpleHexAtoi(device[0], &major) ||
       !absl::SimpleHexAtoi(device[1], &minor) ||
-      !absl::SimpleAtoi(words[4], &parsed->inode) || parsed->inode == 0) {
+      !absl::SimpleAtoi(words[4], &parsed->inode)) {
     return false;
   }
   parsed->path = absl::StripLeadingAsciiWhitespace(words[5]);
-  parsed->device = makedev(major, minor);
-  if (absl::StartsWith(parsed->path, "/SYSV")) parsed->device = kSegments;
-  return true;
+  // The ID of a namespace's first segment is 0, unlike any inode of a file.
+  const bool is_segment = absl::StartsWith(parsed->path, "/SYSV");
+  parsed->device = is_segment ? kSegments : makedev(major, minor);
+  return is_segment || parsed->inode != 0;
 }
 
 bool IsSharedMemory(absl::string_view path) {

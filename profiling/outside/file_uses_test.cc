@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -131,6 +132,39 @@ TEST(FileUsesTest, ASegmentCountsWhole) {
   madvise(bytes, kBytes, MADV_DONTNEED);
   EXPECT_EQ(Count().unmapped_bytes - before.unmapped_bytes, kHeld);
   shmdt(bytes);
+}
+
+// Returns whether a segment that is given back counts as a whole, in a new
+// namespace, where the first segment has the ID 0.
+bool FirstSegmentCountsWhole() {
+  const int segment = shmget(IPC_PRIVATE, kBytes, 0600);
+  if (segment != 0) return false;
+  void* const bytes = shmat(segment, nullptr, 0);
+  shmctl(segment, IPC_RMID, nullptr);
+  const int64_t before = Count().unmapped_bytes;
+  Touch(bytes);
+  madvise(bytes, kBytes, MADV_DONTNEED);
+  return Count().unmapped_bytes - before == kHeld;
+}
+
+TEST(FileUsesTest, TheFirstSegmentOfANamespaceCountsWhole) {
+  constexpr int kNoNamespace = 2;
+  const int child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (unshare(CLONE_NEWIPC) != 0 &&
+        unshare(CLONE_NEWUSER | CLONE_NEWIPC) != 0) {
+      _exit(kNoNamespace);
+    }
+    _exit(FirstSegmentCountsWhole() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNoNamespace) {
+    GTEST_SKIP() << "NOT TESTED: no namespace for System V segments";
+  }
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(FileUsesTest, AFileThatWasThereBeforeCountsWhereItIsMapped) {
