@@ -4,8 +4,8 @@
     clang_toolchain_repository(name = "clang_toolchain")
 
 and `--crosstool_top=@clang_toolchain//by_mode:toolchain`. The machine's own compiler
-compiles the other modes as before, so all that is measured or released, and the
-programs that run while it builds. Why: docs/decisions/0070.
+compiles the other modes as before, so all that is measured or released. Why:
+docs/decisions/0070.
 """
 
 load("@bazel_tools//tools/cpp:lib_cc_configure.bzl", "get_cpu_value")
