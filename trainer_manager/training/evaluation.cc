@@ -12,21 +12,6 @@
 namespace footprint {
 namespace {
 
-// Returns the tensors of a batch: inputs, then the label.
-std::vector<size_t> BatchTensors(const ExecutionPlan& plan) {
-  std::vector<size_t> tensors = plan.input_tensors;
-  tensors.push_back(plan.label_tensors[0]);
-  return tensors;
-}
-
-InputView ViewOf(const std::vector<float>& values, DType type) {
-  if (type == DType::kI32) {
-    return absl::MakeConstSpan(reinterpret_cast<const int32_t*>(values.data()),
-                               values.size());
-  }
-  return absl::MakeConstSpan(values);
-}
-
 const ResolvedNetwork::ResolvedLayer& FindLoss(const ExecutionPlan& plan) {
   const auto& layers = plan.network.layers;
   return *std::find_if(layers.begin(), layers.end(),
@@ -98,7 +83,7 @@ absl::StatusOr<Metrics> Evaluation::Run() {
     status = RunBatch(batch);
   }
   manager_->ReleaseArena();
-  buffers_ = {};
+  batch_.reset();
   if (!status.ok()) return status;
   Metrics metrics;
   metrics.loss = loss_sum_ / weight_sum_;
@@ -113,15 +98,14 @@ absl::Status Evaluation::RunBatch(int64_t batch) {
   const int64_t planned = PlannedRows(plan_);
   const bool lends = data_.is_in_memory() && loader_.RowsOf(batch) == planned;
   if (!lends) {
-    const absl::Status status = FillBuffers(batch);
+    if (!batch_) batch_.emplace(plan_);
+    const absl::Status status = loader_.FillParts(batch, batch_->parts());
     if (!status.ok()) return status;
   }
-  const std::vector<size_t> tensors = BatchTensors(plan_);
   std::vector<InputView> views;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    views.push_back(
-        lends ? data_.View(i, batch * planned, planned)
-              : ViewOf(buffers_[i], plan_.tensors[tensors[i]].spec.type));
+  for (size_t i = 0; i <= plan_.input_tensors.size(); ++i) {
+    views.push_back(lends ? data_.View(i, batch * planned, planned)
+                          : batch_->View(i));
   }
   const InputView labels = views.back();
   views.pop_back();
@@ -133,18 +117,6 @@ absl::Status Evaluation::RunBatch(int64_t batch) {
   }
   Count(labels, static_cast<double>(*loss));
   return absl::OkStatus();
-}
-
-absl::Status Evaluation::FillBuffers(int64_t batch) {
-  const std::vector<size_t> tensors = BatchTensors(plan_);
-  std::vector<DataSet::Part> parts;
-  buffers_.resize(tensors.size());
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const TensorType& spec = plan_.tensors[tensors[i]].spec;
-    buffers_[i].resize(static_cast<size_t>(spec.shape.elements()));
-    parts.push_back({buffers_[i].data(), buffers_[i].size(), spec.type});
-  }
-  return loader_.FillParts(batch, parts);
 }
 
 // A batch is weighted by its labels, since the loss is a mean over them.

@@ -29,6 +29,7 @@
 #include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/input_view.h"
 #include "footprint/trainer_manager/runtime/manager.h"
+#include "footprint/trainer_manager/training/batch_copy.h"
 #include "footprint/trainer_manager/training/batch_loader.h"
 #include "footprint/trainer_manager/training/data_set.h"
 
@@ -72,7 +73,6 @@ class Evaluation {
   Evaluation(ExecutionPlan plan, std::unique_ptr<Manager> manager,
              BatchLoader loader, const DataSet& data);
   absl::Status RunBatch(int64_t batch);
-  absl::Status FillBuffers(int64_t batch);
   void Count(const InputView& labels, double loss);
 
   ExecutionPlan plan_;
@@ -82,7 +82,7 @@ class Evaluation {
   absl::optional<float> ignored_label_;
   size_t prediction_ = 0;  // the output that the loss reads
   bool has_classes_ = false;
-  std::vector<std::vector<float>> buffers_;  // of a batch: inputs, then labels
+  absl::optional<BatchCopy> batch_;  // of a run that cannot lend the data
   // The sums of a run.
   double loss_sum_ = 0;
   double weight_sum_ = 0;

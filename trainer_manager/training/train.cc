@@ -20,6 +20,7 @@
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "footprint/trainer_manager/runtime/training_state.h"
 #include "footprint/trainer_manager/training/batch_loader.h"
+#include "footprint/trainer_manager/training/batch_read_ahead.h"
 #include "footprint/trainer_manager/training/loop_state.h"
 #include "footprint/trainer_manager/training/state_lock.h"
 #include "footprint/trainer_manager/training/training_settings.h"
@@ -156,6 +157,7 @@ class TrainingLoop {
   const std::shared_ptr<Parameters> parameters_;
   const std::unique_ptr<Manager> manager_;
   BatchLoader loader_;
+  absl::optional<BatchReadAhead> read_ahead_;
   absl::optional<Evaluation> evaluation_;
   const int64_t saved_bytes_;
   ProgressLines lines_;
@@ -258,6 +260,7 @@ absl::Status TrainingLoop::LowerRate() {
 }
 
 absl::Status TrainingLoop::Run() {
+  if (options_.read_ahead) read_ahead_.emplace(plan_, loader_, steps());
   lines_.Begin(MonotonicTimeNs());
   while (!IsFinished() && !stop_) {
     absl::Status status = Step();
@@ -288,7 +291,8 @@ absl::Status TrainingLoop::Finish() {
 absl::Status TrainingLoop::Step() {
   const int64_t step = manager_->iteration();
   const int64_t rows = loader_.RowsOf(batch());
-  absl::Status status = loader_.Fill(step, manager_.get());
+  absl::Status status = read_ahead_ ? read_ahead_->Fill(step, manager_.get())
+                                    : loader_.Fill(step, manager_.get());
   if (!status.ok()) return status;
   const absl::StatusOr<float> loss = manager_->TrainStep();
   if (!loss.ok()) {

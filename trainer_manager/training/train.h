@@ -65,6 +65,12 @@ struct TrainOptions {
   int64_t epochs = 1;
   bool shuffle = true;
   bool drop_last = false;  // leaves out rows that do not fill a batch
+  // Reads the next batch in a thread of its own while a step runs, so that a
+  // slow DataSet::ReadBy takes no time besides the steps. Its function is then
+  // called by that thread, while on_step and the validation may run in the
+  // caller's, and once more in vain if the training ends early. Needs the
+  // memory of one more batch. The bits do not depend on it.
+  bool read_ahead = false;
 
   // The initial weights, which are then trained; null: they are drawn.
   std::shared_ptr<Parameters> parameters;

@@ -347,6 +347,34 @@ TEST(TrainTest, ThreadsDoNotChangeTheBits) {
   }
 }
 
+// The data set is read while a step runs, in short batches, too, and by a
+// training that is stopped and resumed.
+TEST(TrainTest, ReadingAheadDoesNotChangeTheBits) {
+  const Rows rows(21);
+  const DataSet read =
+      DataSet::ReadBy(21, [&](int64_t row, absl::Span<const DataSet::Part> to) {
+        std::copy_n(&rows.features[static_cast<size_t>(row) * kFeatures],
+                    kFeatures, to[0].Floats().begin());
+        to[1].Indices()[0] = rows.labels[static_cast<size_t>(row)];
+        return absl::OkStatus();
+      });
+  TrainOptions options = Options();
+  options.epochs = 4;
+  options.validation = rows.data();
+  const TrainResult expected = MustTrain(Classifier(), read, options);
+  options.read_ahead = true;
+  options.state_path = NewPath("read_ahead.safetensors");
+  options.on_step = [](const StepProgress& progress) {
+    return progress.step != 5;
+  };
+  EXPECT_FALSE(MustTrain(Classifier(), read, options).is_finished);
+  options.on_step = nullptr;
+  const TrainResult result = MustTrain(Classifier(), read, options);
+  EXPECT_TRUE(result.is_finished);
+  EXPECT_EQ(AllValues(*result.parameters), AllValues(*expected.parameters));
+  EXPECT_EQ(result.validation->loss, expected.validation->loss);
+}
+
 TEST(TrainTest, ASecondTrainingOfTheSameFileIsRefused) {
   const Rows rows(20);
   TrainOptions options = Options();
