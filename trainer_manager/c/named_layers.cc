@@ -15,6 +15,7 @@
 #include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/layers/normalization.h"
 #include "footprint/trainer_manager/layers/pooling.h"
+#include "footprint/trainer_manager/layers/rotary_positions.h"
 #include "footprint/trainer_manager/layers/structure_layers.h"
 
 namespace footprint {
@@ -100,6 +101,7 @@ LayerPointer MakeRmsNormalization(Properties* properties) {
 
 LayerPointer MakeFlatten(Properties*) { return Flatten(); }
 LayerPointer MakeAddition(Properties*) { return Add(); }
+LayerPointer MakeMultiplication(Properties*) { return Multiply(); }
 LayerPointer MakePositionEmbedding(Properties*) { return PositionEmbedding(); }
 
 LayerPointer MakeConcatenation(Properties* properties) {
@@ -124,8 +126,21 @@ LayerPointer MakeAttention(Properties* properties) {
   AttentionOptions options;
   properties->Require("num_heads");
   properties->Take("num_heads", &options.heads);
+  properties->Take("num_key_heads", &options.key_heads);
   properties->Take("causal", &options.causal);
   return Attention(options);
+}
+
+LayerPointer MakeRotaryPositions(Properties* properties) {
+  RotaryOptions options;
+  float base = 10000;
+  properties->Require("num_heads");
+  properties->Take("num_heads", &options.heads);
+  properties->Require("head_width");
+  properties->Take("head_width", &options.head_width);
+  properties->Take("rope_theta", &base);
+  options.base = static_cast<double>(base);
+  return RotaryPositions(options);
 }
 
 LayerPointer MakeSquaredError(Properties* properties) {
@@ -171,10 +186,12 @@ constexpr NamedMaker kMakers[] = {
     {"rms_norm", MakeRmsNormalization, ""},
     {"flatten", MakeFlatten, ""},
     {"addition", MakeAddition, ""},
+    {"multiply", MakeMultiplication, ""},
     {"concat", MakeConcatenation, ""},
     {"embedding", MakeEmbedding, ""},
     {"position_embedding", MakePositionEmbedding, ""},
     {"attention", MakeAttention, ""},
+    {"rotary_positions", MakeRotaryPositions, ""},
     {"mse", MakeSquaredError, ""},
     {"cross_softmax", MakeSoftmax, "ignored_label must be an int32"},
 };

@@ -17,10 +17,12 @@
 //   rms_norm             epsilon
 //   flatten
 //   addition
+//   multiply
 //   concat               axis
 //   embedding            in_dim, out_dim
 //   position_embedding
-//   attention            num_heads, causal
+//   attention            num_heads, num_key_heads, causal
+//   rotary_positions     num_heads (that are turned), head_width, rope_theta
 //   mse                  ignored_label
 //   cross_softmax        label_smoothing, ignored_label
 //

@@ -99,11 +99,11 @@ absl::StatusOr<ExecutionPlan> PlanBuilder::Plan(
 }
 
 absl::StatusOr<absl::optional<ExecutionPlan>> PlanBuilder::PlanIfItFits(
-    const StepChoices& choices) const {
+    const StepChoices& choices, int64_t budget_bytes) const {
   absl::StatusOr<ExecutionPlan> plan = Plan(choices);
   if (!plan.ok()) return plan.status();
   absl::optional<ExecutionPlan> fitting;
-  if (plan->planned_bytes() <= options_.budget_bytes) {
+  if (plan->planned_bytes() <= budget_bytes) {
     fitting = *std::move(plan);
   }
   return fitting;

@@ -14,6 +14,7 @@
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_BOUNDED_PLAN_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -56,10 +57,9 @@ class PlanBuilder {
   // fit 64 bits.
   absl::StatusOr<ExecutionPlan> Plan(const StepChoices& choices) const;
 
-  // Does the same, but returns nullopt if the plan is above
-  // options.budget_bytes.
+  // Does the same, but returns nullopt if the plan is above the budget.
   absl::StatusOr<absl::optional<ExecutionPlan>> PlanIfItFits(
-      const StepChoices& choices) const;
+      const StepChoices& choices, int64_t budget_bytes) const;
 
  private:
   absl::StatusOr<ExecutionPlan> BuildStorages(const StepChoices& choices,

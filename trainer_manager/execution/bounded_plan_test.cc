@@ -49,9 +49,9 @@ TEST(PlanBuilderTest, APlanFitsOrIsNone) {
   const PlanBuilder builder(network, ReferenceMath(), options, 1);
   const int64_t bytes = builder.Plan({})->planned_bytes();
   options.budget_bytes = bytes;
-  EXPECT_TRUE(builder.PlanIfItFits({})->has_value());
+  EXPECT_TRUE(builder.PlanIfItFits({}, options.budget_bytes)->has_value());
   options.budget_bytes = bytes - 1;
-  EXPECT_FALSE(builder.PlanIfItFits({})->has_value());
+  EXPECT_FALSE(builder.PlanIfItFits({}, options.budget_bytes)->has_value());
 }
 
 // Each part fits 64 bits, but their sum does not.

@@ -160,9 +160,10 @@ std::string PlaySteps(const ExecutionPlan& plan) {
 }
 
 Network RandomNetwork(uint32_t seed) {
-  return seed % 3 == 0   ? RandomRowNetwork(seed)
-         : seed % 3 == 1 ? RandomImageNetwork(seed)
-                         : RandomTokenNetwork(seed);
+  return seed % 4 == 0   ? RandomRowNetwork(seed)
+         : seed % 4 == 1 ? RandomImageNetwork(seed)
+         : seed % 4 == 2 ? RandomTokenNetwork(seed)
+                         : RandomGatedNetwork(seed);
 }
 
 // Draws a number that divides the batch into parts that have a variance.

@@ -43,7 +43,8 @@ absl::StatusOr<ExecutionPlan> PlanSearch::Run() const {
   }
   if (!status.ok()) return status;
   if (!path.found) return Lowest(std::move(path.points));
-  return KeepAgain(path.points.back().choices, *std::move(path.found));
+  return KeepAgain(path.points.back().choices, options_.budget_bytes,
+                   *std::move(path.found));
 }
 
 absl::Status PlanSearch::Start(Path* path) const {
@@ -63,7 +64,8 @@ absl::Status PlanSearch::Add(BoundedChoices point, Path* path) const {
   if (path->points.back().bound_bytes > options_.budget_bytes) {
     return absl::OkStatus();
   }
-  auto plan = builder_.PlanIfItFits(path->points.back().choices);
+  auto plan =
+      builder_.PlanIfItFits(path->points.back().choices, options_.budget_bytes);
   if (plan.ok()) path->found = *std::move(plan);
   return plan.status();
 }
@@ -214,6 +216,7 @@ void PlanSearch::KeepFew(const Path& path, std::vector<size_t>* layers) const {
 // Keeps outputs in memory after all if the plan still fits the budget: swapped
 // ones, the largest first, then recomputed ones, the most expensive first.
 absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(const StepChoices& choices,
+                                                    int64_t budget_bytes,
                                                     ExecutionPlan plan) const {
   StepChoices kept = choices;
   const auto try_without = [&](std::vector<size_t> StepChoices::*list,
@@ -223,8 +226,8 @@ absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(const StepChoices& choices,
     // A bound places no tensors, so it refuses a trial faster than a plan.
     const absl::StatusOr<ExecutionPlan> bounded = builder_.Bound(trial);
     if (!bounded.ok()) return bounded.status();
-    if (bounded->bound_bytes() > options_.budget_bytes) return absl::OkStatus();
-    auto fitting = builder_.PlanIfItFits(trial);
+    if (bounded->bound_bytes() > budget_bytes) return absl::OkStatus();
+    auto fitting = builder_.PlanIfItFits(trial, budget_bytes);
     if (!fitting.ok()) return fitting.status();
     if (!fitting->has_value()) return absl::OkStatus();
     plan = **std::move(fitting);
@@ -260,8 +263,9 @@ absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(const StepChoices& choices,
   return plan;
 }
 
-// Returns the lowest plan of the path. A point whose bound is above the lowest
-// plan so far need not be packed.
+// Returns the lowest plan of the path, with all outputs kept that do not raise
+// it: some even lower it by the bytes of an alignment. A point whose bound is
+// above the lowest plan so far need not be packed.
 absl::StatusOr<ExecutionPlan> PlanSearch::Lowest(
     std::vector<BoundedChoices> path) const {
   std::stable_sort(path.begin(), path.end(),
@@ -269,15 +273,19 @@ absl::StatusOr<ExecutionPlan> PlanSearch::Lowest(
                      return a.bound_bytes < b.bound_bytes;
                    });
   absl::StatusOr<ExecutionPlan> lowest = builder_.Plan(path[0].choices);
+  size_t lowest_point = 0;
   for (size_t i = 1; lowest.ok() && i < path.size() &&
                      path[i].bound_bytes < lowest->planned_bytes();
        ++i) {
     absl::StatusOr<ExecutionPlan> plan = builder_.Plan(path[i].choices);
     if (!plan.ok() || plan->planned_bytes() < lowest->planned_bytes()) {
       lowest = std::move(plan);
+      lowest_point = i;
     }
   }
-  return lowest;
+  if (!lowest.ok()) return lowest;
+  const int64_t bytes = lowest->planned_bytes();
+  return KeepAgain(path[lowest_point].choices, bytes, *std::move(lowest));
 }
 
 // Returns the layer whose derivative determines the certificate's step and may

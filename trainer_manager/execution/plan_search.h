@@ -73,6 +73,7 @@ class PlanSearch {
   absl::StatusOr<absl::optional<BoundedChoices>> Swap(Path* path) const;
   void KeepFew(const Path& path, std::vector<size_t>* layers) const;
   absl::StatusOr<ExecutionPlan> KeepAgain(const StepChoices& choices,
+                                          int64_t budget_bytes,
                                           ExecutionPlan plan) const;
   absl::StatusOr<ExecutionPlan> Lowest(std::vector<BoundedChoices> path) const;
   size_t LayerToSlice(const ExecutionPlan& plan) const;

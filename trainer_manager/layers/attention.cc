@@ -16,17 +16,22 @@ constexpr int64_t kMostElements = int64_t{1} << 50;
 
 // The position of one head's vectors in tensors whose rows are positions.
 struct Head {
-  int64_t width;      // of this head
-  int64_t all_width;  // of all heads
+  int64_t width;         // of this head
+  int64_t input_width;   // of the queries, keys and values of all heads
+  int64_t output_width;  // of all heads
   int64_t positions;
   int64_t first_row;  // of this element of the batch
-  int64_t column;     // of this head
+  // The columns of the head's queries, keys and values in the input. Its
+  // queries and its output have the same column.
+  int64_t columns[3];
+  // Whether a head before it has the same keys and values.
+  bool shares_keys;
 
   // Returns the first of the queries (0), keys (1) or values (2).
   int64_t Part(int64_t part) const {
-    return first_row * 3 * all_width + part * all_width + column;
+    return first_row * input_width + columns[part];
   }
-  int64_t Output() const { return first_row * all_width + column; }
+  int64_t Output() const { return first_row * output_width + columns[0]; }
   int64_t elements() const { return positions * width; }
   float Scale() const { return 1.0f / std::sqrt(static_cast<float>(width)); }
 
@@ -61,6 +66,15 @@ void CopyRowsBack(const float* from, const Head& head, int64_t stride,
   for (int64_t i = 0; i < head.positions; ++i) {
     std::copy(from + i * head.width, from + (i + 1) * head.width,
               to + i * stride);
+  }
+}
+
+void AddRowsBack(const float* from, const Head& head, int64_t stride,
+                 float* to) {
+  for (int64_t i = 0; i < head.positions; ++i) {
+    for (int64_t c = 0; c < head.width; ++c) {
+      to[i * stride + c] += from[i * head.width + c];
+    }
   }
 }
 
@@ -111,20 +125,16 @@ class AttentionLayer final : public Layer {
     const absl::Status status = CheckOneFloatInput(inputs, 3, 3);
     if (!status.ok()) return status;
     const Shape& input = inputs.inputs[0].shape;
-    const int64_t width = input.extent(2) / 3;
-    if (input.extent(2) % 3 != 0 || options_.heads < 1 ||
-        width % options_.heads != 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the last extent of ", input.ToString(),
-          " must be three times a multiple of the ", options_.heads, " heads"));
-    }
+    const absl::Status fits = CheckHeads(input);
+    if (!fits.ok()) return fits;
     if (input.extent(1) > kMostPositions || input.elements() > kMostElements) {
       return absl::InvalidArgumentError(absl::StrCat(
           "an input of shape ", input.ToString(), "; at most ", kMostPositions,
           " positions and ", kMostElements, " elements can be attended to"));
     }
     LayerSignature signature;
-    signature.output.shape = {input.extent(0), input.extent(1), width};
+    signature.output.shape = {input.extent(0), input.extent(1),
+                              HeadWidth(input) * options_.heads};
     signature.forward.reads = {{Role::kInput}};
     signature.forward.writes = {{Role::kOutput}};
     AddWorkspace(WorkspaceBytes(inputs, false), &signature, &signature.forward);
@@ -167,14 +177,48 @@ class AttentionLayer final : public Layer {
   }
 
  private:
+  // Returns the number of heads of keys and of values.
+  int64_t KeyHeads() const {
+    return options_.key_heads == 0 ? options_.heads : options_.key_heads;
+  }
+  int64_t HeadWidth(const Shape& input) const {
+    return input.extent(2) / (options_.heads + 2 * KeyHeads());
+  }
+
+  absl::Status CheckHeads(const Shape& input) const {
+    constexpr int64_t kMostHeads = int64_t{1} << 24;
+    if (options_.heads < 1 || options_.heads > kMostHeads || KeyHeads() < 1 ||
+        options_.heads % KeyHeads() != 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          options_.heads, " heads with ", KeyHeads(),
+          " heads of keys; from 1 to 2^24 heads are needed, a multiple of the "
+          "heads of keys"));
+    }
+    const int64_t parts = options_.heads + 2 * KeyHeads();
+    if (input.extent(2) % parts == 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("the last extent of ", input.ToString(),
+                     " must be a multiple of ", parts, ", since each of the ",
+                     options_.heads, " heads has queries, and each of the ",
+                     KeyHeads(), " heads of keys has keys and values"));
+  }
+
   template <typename Visit>
   void ForEachHead(const Shape& input, Visit visit) const {
-    const int64_t all_width = input.extent(2) / 3;
-    const int64_t width = all_width / options_.heads;
+    const int64_t group = options_.heads / KeyHeads();
+    Head head = {};
+    head.width = HeadWidth(input);
+    head.input_width = input.extent(2);
+    head.output_width = head.width * options_.heads;
+    head.positions = input.extent(1);
     for (int64_t b = 0; b < input.extent(0); ++b) {
+      head.first_row = b * input.extent(1);
       for (int64_t h = 0; h < options_.heads; ++h) {
-        visit(Head{width, all_width, input.extent(1), b * input.extent(1),
-                   h * width});
+        head.columns[0] = h * head.width;
+        head.columns[1] = (options_.heads + h / group) * head.width;
+        head.columns[2] = head.columns[1] + KeyHeads() * head.width;
+        head.shares_keys = h % group != 0;
+        visit(head);
       }
     }
   }
@@ -186,9 +230,9 @@ class AttentionLayer final : public Layer {
 
   int64_t WorkspaceBytes(const LayerInputs& inputs, bool derivative) const {
     const Shape& input = inputs.inputs[0].shape;
-    const int64_t all_width = input.extent(2) / 3;
-    const Head head = {all_width / options_.heads, all_width, input.extent(1),
-                       0, 0};
+    Head head = {};
+    head.width = HeadWidth(input);
+    head.positions = input.extent(1);
     return Scratch::Elements(head, derivative) *
                static_cast<int64_t>(sizeof(float)) +
            Scratch::ProductBytes(inputs.math, head);
@@ -198,9 +242,8 @@ class AttentionLayer final : public Layer {
   static void Scores(const StepData& data, const Head& head,
                      const Scratch& scratch) {
     const float* input = data.Read(Role::kInput);
-    CopyRows(input + head.Part(0), 3 * head.all_width, head, scratch.first);
-    CopyToColumns(input + head.Part(1), 3 * head.all_width, head,
-                  scratch.second);
+    CopyRows(input + head.Part(0), head.input_width, head, scratch.first);
+    CopyToColumns(input + head.Part(1), head.input_width, head, scratch.second);
     data.math().Multiply(head.Scores(), scratch.first, scratch.second,
                          scratch.scores, scratch.products);
   }
@@ -219,11 +262,11 @@ class AttentionLayer final : public Layer {
       std::fill(row + seen, row + head.positions, 0.0f);
       if (log_sums != nullptr) log_sums[i] = log_sum;
     }
-    CopyRows(data.Read(Role::kInput) + head.Part(2), 3 * head.all_width, head,
+    CopyRows(data.Read(Role::kInput) + head.Part(2), head.input_width, head,
              scratch.third);
     data.math().Multiply(head.Weighted(), scratch.scores, scratch.third,
                          scratch.first, scratch.products);
-    CopyRowsBack(scratch.first, head, head.all_width,
+    CopyRowsBack(scratch.first, head, head.output_width,
                  data.Write(Role::kOutput) + head.Output());
   }
 
@@ -240,6 +283,17 @@ class AttentionLayer final : public Layer {
     }
   }
 
+  // Stores the derivative of keys or values, which is a sum over the heads that
+  // share them.
+  static void StoreShared(const float* from, const Head& head, int64_t stride,
+                          float* to) {
+    if (head.shares_keys) {
+      AddRowsBack(from, head, stride, to);
+    } else {
+      CopyRowsBack(from, head, stride, to);
+    }
+  }
+
   void DerivativeHead(const StepData& data, const Head& head,
                       const Scratch& scratch) const {
     const MathBackend& math = data.math();
@@ -248,20 +302,21 @@ class AttentionLayer final : public Layer {
     const float* derivative =
         data.Read(Role::kOutputDerivative) + head.Output();
     float* result = data.Write(Role::kInputDerivative);
-    const int64_t stride = 3 * head.all_width;
+    const int64_t stride = head.input_width;
     // The values' derivative is the probabilities' transpose times the
     // derivative.
-    CopyRows(derivative, head.all_width, head, scratch.third);
+    CopyRows(derivative, head.output_width, head, scratch.third);
     math.Multiply(head.WeightedByColumns(), scratch.scores, scratch.third,
                   scratch.fourth, scratch.products);
-    CopyRowsBack(scratch.fourth, head, stride, result + head.Part(2));
+    StoreShared(scratch.fourth, head, stride, result + head.Part(2));
     // The derivative of the probabilities comes first, then that of the scores.
     CopyToColumns(input + head.Part(2), stride, head, scratch.fourth);
     math.Multiply(head.Scores(), scratch.third, scratch.fourth, scratch.slopes,
                   scratch.products);
     for (int64_t i = 0; i < head.positions; ++i) {
-      const float common = DotProduct(derivative + i * head.all_width,
-                                      output + i * head.all_width, head.width);
+      const float common =
+          DotProduct(derivative + i * head.output_width,
+                     output + i * head.output_width, head.width);
       const float* probability = scratch.scores + i * head.positions;
       float* slope = scratch.slopes + i * head.positions;
       const float scale = head.Scale();
@@ -272,7 +327,7 @@ class AttentionLayer final : public Layer {
     // The derivative of the keys comes first, then that of the queries.
     math.Multiply(head.WeightedByColumns(), scratch.slopes, scratch.first,
                   scratch.third, scratch.products);
-    CopyRowsBack(scratch.third, head, stride, result + head.Part(1));
+    StoreShared(scratch.third, head, stride, result + head.Part(1));
     CopyRows(input + head.Part(1), stride, head, scratch.third);
     math.Multiply(head.Weighted(), scratch.slopes, scratch.third,
                   scratch.fourth, scratch.products);

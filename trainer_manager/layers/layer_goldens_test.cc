@@ -12,11 +12,13 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/activations.h"
+#include "footprint/trainer_manager/layers/attention.h"
 #include "footprint/trainer_manager/layers/convolution2d.h"
 #include "footprint/trainer_manager/layers/layer.h"
 #include "footprint/trainer_manager/layers/layer_harness.h"
 #include "footprint/trainer_manager/layers/normalization.h"
 #include "footprint/trainer_manager/layers/pooling.h"
+#include "footprint/trainer_manager/layers/rotary_positions.h"
 #include "footprint/trainer_manager/layers/structure_layers.h"
 #include "footprint/trainer_manager/layers/tensor_type.h"
 #include "gmock/gmock.h"
@@ -102,6 +104,9 @@ TEST(LayerGoldensTest, LayersCalculateWhatThoseOfPyTorchDo) {
       {"silu", Silu(), {{{3, 7}}}},
       {"rms_normalization", RmsNormalization(), {{{4, 6}}}},
       {"global_average_pool", GlobalAveragePool2d(), {{{2, 3, 4, 5}}}},
+      {"multiply", Multiply(), {{{3, 7}}, {{3, 7}}}},
+      {"rotary_positions", RotaryPositions({2, 4, 500}), {{{2, 5, 11}}}},
+      {"grouped_attention", Attention({4, /*causal=*/true, 2}), {{{2, 5, 24}}}},
       {"concatenate", Concatenate(), {{{2, 3, 2, 2}}, {{2, 2, 2, 2}}}},
       {"grouped_convolution",
        Convolution2d(Grouped(6, 2, 2)),
@@ -110,7 +115,7 @@ TEST(LayerGoldensTest, LayersCalculateWhatThoseOfPyTorchDo) {
        Convolution2d(Grouped(4, 1, 4)),
        {{{2, 4, 6, 5}}}},
   };
-  EXPECT_EQ(goldens.size(), 6u);
+  EXPECT_EQ(goldens.size(), 9u);
   for (const auto& each : layers) {
     SCOPED_TRACE(each.name);
     const auto golden = goldens.find(each.name);

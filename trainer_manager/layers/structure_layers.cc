@@ -51,22 +51,29 @@ class FlattenLayer final : public Layer {
   }
 };
 
+// Checks that there are two inputs of floats and of one shape. `verb` says what
+// is done with them, with its preposition.
+absl::Status CheckTwoAlike(const LayerInputs& inputs, absl::string_view verb,
+                           absl::string_view preposition) {
+  absl::Status status = CheckInputCount(inputs, 2);
+  for (size_t i = 0; i < 2 && status.ok(); ++i) {
+    status = CheckInputType(inputs, i, DType::kF32);
+  }
+  if (!status.ok()) return status;
+  if (inputs.inputs[0].shape == inputs.inputs[1].shape) return status;
+  return absl::InvalidArgumentError(
+      absl::StrCat("cannot ", verb, " ", inputs.inputs[1].shape.ToString(), " ",
+                   preposition, " ", inputs.inputs[0].shape.ToString()));
+}
+
 class AddLayer final : public Layer {
  public:
   absl::string_view type() const override { return "add"; }
 
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
-    absl::Status status = CheckInputCount(inputs, 2);
-    for (size_t i = 0; i < 2 && status.ok(); ++i) {
-      status = CheckInputType(inputs, i, DType::kF32);
-    }
+    const absl::Status status = CheckTwoAlike(inputs, "add", "to");
     if (!status.ok()) return status;
-    if (inputs.inputs[0].shape != inputs.inputs[1].shape) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("cannot add ", inputs.inputs[1].shape.ToString(), " to ",
-                       inputs.inputs[0].shape.ToString()));
-    }
     LayerSignature signature;
     signature.output = inputs.inputs[0];
     signature.forward.reads = {{Role::kInput, 0}, {Role::kInput, 1}};
@@ -99,6 +106,56 @@ class AddLayer final : public Layer {
                        data.Read(Role::kOutputDerivative),
                        data.Write(Role::kInputDerivative, i));
     }
+  }
+};
+
+class MultiplyLayer final : public Layer {
+ public:
+  absl::string_view type() const override { return "multiply"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    const absl::Status status = CheckTwoAlike(inputs, "multiply", "by");
+    if (!status.ok()) return status;
+    LayerSignature signature;
+    signature.output = inputs.inputs[0];
+    signature.forward.reads = {{Role::kInput, 0}, {Role::kInput, 1}};
+    signature.forward.writes = {{Role::kOutput}};
+    signature.derivative.reads = {
+        {Role::kInput, 0}, {Role::kInput, 1}, {Role::kOutputDerivative}};
+    for (int i = 0; i < 2; ++i) {
+      signature.forward.in_place.push_back(
+          {{Role::kOutput}, {Role::kInput, i}});
+      signature.derivative.writes.push_back({Role::kInputDerivative, i});
+    }
+    // The second input's derivative is calculated last, so it may overwrite
+    // what both are calculated from.
+    signature.derivative.in_place = {
+        {{Role::kInputDerivative, 1}, {Role::kOutputDerivative}}};
+    signature.recompute = signature.forward;
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    MultiplyAll(data.elements(Role::kOutput), data.Read(Role::kInput, 0),
+                data.Read(Role::kInput, 1), data.Write(Role::kOutput));
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    for (int i = 0; i < 2; ++i) {
+      if (!data.Has(Role::kInputDerivative, i)) continue;
+      MultiplyAll(data.elements(Role::kOutputDerivative),
+                  data.Read(Role::kOutputDerivative),
+                  data.Read(Role::kInput, 1 - i),
+                  data.Write(Role::kInputDerivative, i));
+    }
+  }
+
+ private:
+  static void MultiplyAll(int64_t elements, const float* first,
+                          const float* second, float* product) {
+    for (int64_t i = 0; i < elements; ++i) product[i] = first[i] * second[i];
   }
 };
 
@@ -325,6 +382,7 @@ class PositionEmbeddingLayer final : public Layer {
 
 LayerPointer Flatten() { return std::make_shared<FlattenLayer>(); }
 LayerPointer Add() { return std::make_shared<AddLayer>(); }
+LayerPointer Multiply() { return std::make_shared<MultiplyLayer>(); }
 LayerPointer Concatenate(int axis) {
   return std::make_shared<ConcatenateLayer>(axis);
 }

@@ -1,4 +1,5 @@
-// The layers that move or join values: flatten, add, concatenate, embeddings.
+// The layers that move or join values: flatten, add, multiply, concatenate and
+// embeddings.
 //
 //   network.AddLayer("sum", footprint::Add(), {"branch", "shortcut"});
 //
@@ -7,7 +8,8 @@
 // InvalidArgument if the inputs have other types or shapes than a layer takes,
 // if there is no such axis, or if a table has an extent below 1, and OutOfRange
 // if concatenated inputs have too many elements. See layer.h for ownership and
-// thread-safety. Memory: an embedding keeps only its indices.
+// thread-safety. Memory: an embedding keeps only its indices, and a product
+// keeps both inputs.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_STRUCTURE_LAYERS_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_STRUCTURE_LAYERS_H_
@@ -23,6 +25,10 @@ LayerPointer Flatten();
 
 // Adds two inputs of one shape.
 LayerPointer Add();
+
+// Multiplies two inputs of one shape, element by element, such as the two
+// branches of a gated feed-forward part.
+LayerPointer Multiply();
 
 // Concatenates two inputs along an axis, such as channels. Their other extents
 // must be equal. The axis is at least 1: rows of the batch cannot be joined.

@@ -32,6 +32,15 @@ TEST(StructureLayersTest, FlattenAndAddMoveValues) {
   EXPECT_LT(add.WorstDerivativeError(), 1e-3);
 }
 
+TEST(StructureLayersTest, MultiplyMatchesCentralDifferences) {
+  LayerHarness harness(Multiply(), {{{2, 3}}, {{2, 3}}});
+  harness.Values(Role::kInput, 0) = {1, 2, 3, 4, 5, 6};
+  harness.Values(Role::kInput, 1) = {7, 8, 9, 1, 2, 0.5f};
+  ASSERT_THAT(harness.Forward(), IsOk());
+  EXPECT_THAT(harness.Values(Role::kOutput), ElementsAre(7, 16, 27, 4, 10, 3));
+  EXPECT_LT(harness.WorstDerivativeError(), 1e-3);
+}
+
 TEST(StructureLayersTest, ConcatenateSetsInputsBehindEachOther) {
   LayerHarness harness(Concatenate(), {{{2, 1, 2}}, {{2, 2, 2}}});
   harness.Values(Role::kInput, 0) = {1, 2, 3, 4};
@@ -87,6 +96,8 @@ TEST(StructureLayersTest, RefusesShapesThatDoNotFit) {
   EXPECT_THAT(std::string(Refusal(Add(), {{{1, 2}}, {{2, 1}}}).message()),
               HasSubstr("cannot add [2, 1] to [1, 2]"));
   EXPECT_THAT(Refusal(Add(), {{{1, 2}}}), Not(IsOk()));
+  EXPECT_THAT(std::string(Refusal(Multiply(), {{{1, 2}}, {{2, 1}}}).message()),
+              HasSubstr("cannot multiply [2, 1] by [1, 2]"));
   EXPECT_THAT(Refusal(Embedding(3, 2), {{{1, 4}}}), Not(IsOk()));
   EXPECT_THAT(Refusal(Embedding(0, 2), {{{1, 4}, DType::kI32}}), Not(IsOk()));
   EXPECT_THAT(Refusal(PositionEmbedding(), {{{1, 4}}}), Not(IsOk()));

@@ -16,6 +16,7 @@
 #include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/layers/normalization.h"
 #include "footprint/trainer_manager/layers/pooling.h"
+#include "footprint/trainer_manager/layers/rotary_positions.h"
 #include "footprint/trainer_manager/layers/structure_layers.h"
 
 namespace footprint {
@@ -281,6 +282,50 @@ Network RandomTokenNetwork(uint32_t seed) {
     network.AddLayer(name + "_sum", Add(), {last, input});
     last = name + "_sum";
   }
+  then("logits", FullyConnected(kTokens));
+  then("loss", SoftmaxCrossEntropy());
+  return network;
+}
+
+Network RandomGatedNetwork(uint32_t seed) {
+  std::mt19937 random(seed);
+  constexpr int64_t kWidth = 12;
+  Network network;
+  network.AddInput("x", {{1 + static_cast<int64_t>(seed % 4), 5}, DType::kI32});
+  network.AddLayer("embedding", Embedding(kTokens, kWidth), {"x"});
+  std::string last = "embedding";
+  const auto then = [&](const std::string& name, LayerPointer layer,
+                        const std::string& second = "") {
+    std::vector<std::string> inputs = {last};
+    if (!second.empty()) inputs.push_back(second);
+    network.AddLayer(name, std::move(layer), std::move(inputs));
+    last = name;
+  };
+  AttentionOptions attention;
+  attention.causal = true;
+  attention.heads = random() % 2 == 0 ? 2 : 6;
+  attention.key_heads = attention.heads / 2;
+  RotaryOptions rotary;
+  rotary.head_width = kWidth / attention.heads;
+  rotary.heads = attention.heads + attention.key_heads;
+  then("norm1", RmsNormalization());
+  then("qkv", FullyConnected(2 * kWidth));
+  if (random() % 4 > 0) then("turned", RotaryPositions(rotary));
+  then("attention", Attention(attention));
+  then("projection", FullyConnected(kWidth));
+  then("sum1", Add(), "embedding");
+  const std::string middle = last;
+  then("norm2", RmsNormalization());
+  const std::string normed = last;
+  then("up", FullyConnected(20));
+  const std::string up = last;
+  last = normed;
+  then("gate", FullyConnected(20));
+  then("silu", Silu());
+  then("product", Multiply(), up);
+  if (random() % 4 == 0) then("square", Multiply(), last);
+  then("down", FullyConnected(kWidth));
+  then("sum2", Add(), middle);
   then("logits", FullyConnected(kTokens));
   then("loss", SoftmaxCrossEntropy());
   return network;

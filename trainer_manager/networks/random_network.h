@@ -31,6 +31,12 @@ Network RandomImageNetwork(uint32_t seed);
 constexpr int kTokens = 7;
 Network RandomTokenNetwork(uint32_t seed);
 
+// Returns a network on sentences as Llama has it: input "x" [batch, 5] with a
+// batch of 1 to 4, label of the same shape, both indices below kTokens. The
+// layers are those of one block: RMS normalization, rotary positions, attention
+// with grouped heads, a gated part and sums.
+Network RandomGatedNetwork(uint32_t seed);
+
 // Returns a network on images: input "image" [batch, 3, height, width] with a
 // batch of 2 to 13 and extents of 8, 12 or 16; label [batch, 2]. It has one to
 // four residual blocks with batch normalization, and a pooling after the first.

@@ -19,7 +19,8 @@ TEST(RandomNetworkTest, EveryNetworkResolvesAndEveryLayerOccurs) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     for (const Network& network :
          {RandomRowNetwork(seed), RandomImageNetwork(seed),
-          RandomTokenNetwork(seed), RandomResidualNetwork(seed)}) {
+          RandomTokenNetwork(seed), RandomGatedNetwork(seed),
+          RandomResidualNetwork(seed)}) {
       for (const NetworkMode mode :
            {NetworkMode::kTraining, NetworkMode::kInference}) {
         const auto resolved = ResolveNetwork(network, mode);
@@ -31,13 +32,14 @@ TEST(RandomNetworkTest, EveryNetworkResolvesAndEveryLayerOccurs) {
       }
     }
   }
-  EXPECT_THAT(types,
-              UnorderedElementsAre(
-                  "add", "attention", "average pool 2d", "batch normalization",
-                  "convolution 2d", "dropout", "embedding", "flatten",
-                  "fully connected", "GELU", "layer normalization",
-                  "max pool 2d", "mean squared error", "position embedding",
-                  "ReLU", "sigmoid", "softmax cross entropy", "tanh"));
+  EXPECT_THAT(types, UnorderedElementsAre(
+                         "add", "attention", "average pool 2d",
+                         "batch normalization", "convolution 2d", "dropout",
+                         "embedding", "flatten", "fully connected", "GELU",
+                         "layer normalization", "max pool 2d",
+                         "mean squared error", "multiply", "position embedding",
+                         "ReLU", "RMS normalization", "rotary positions",
+                         "sigmoid", "SiLU", "softmax cross entropy", "tanh"));
   EXPECT_GT(shared, 10);
 }
 

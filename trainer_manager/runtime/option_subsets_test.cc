@@ -210,6 +210,32 @@ TEST(OptionSubsetsTest, RandomNetworksTrainTheSame) {
   }
 }
 
+TEST(OptionSubsetsTest, GatedNetworksTrainTheSame) {
+  RandomSequence random(4);
+  for (uint32_t seed = 0; seed < 6; ++seed) {
+    const Network network = RandomGatedNetwork(seed);
+    std::vector<unsigned> subsets = {kOptionSubsets - 1};
+    for (int i = 0; i < 8; ++i) {
+      subsets.push_back(static_cast<unsigned>(random.Below(kOptionSubsets)));
+    }
+    ExpectSubsetsEqual(network, kTokens, 3, Momentum(0.01f), subsets);
+    // The smallest budget recomputes, swaps and slices.
+    MemoryOptions options;
+    options.swap_to_file = true;
+    options.budget_bytes = 0;
+    options.budget_bytes = LeastBudgetNamed(
+        PlanExecution(network, NetworkMode::kTraining, options, 1).status());
+    const auto plan =
+        PlanExecution(network, NetworkMode::kTraining, options, 1);
+    ASSERT_THAT(plan, IsOk()) << seed;
+    const auto debug = PlanExecution(network, NetworkMode::kTraining,
+                                     MemoryOptions::Debug(), 1);
+    EXPECT_TRUE(TrainedBits(*debug, kTokens, 3, false, Momentum(0.01f)) ==
+                TrainedBits(*plan, kTokens, 3, true, Momentum(0.01f)))
+        << seed;
+  }
+}
+
 struct StepCounts {
   int forgotten = 0;  // recomputed more than once
   int sums = 0;       // calculated by slices

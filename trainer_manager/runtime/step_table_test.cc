@@ -92,9 +92,10 @@ void ExpectTableIsThePlan(const ExecutionPlan& plan, int64_t micro_batch) {
 
 TEST(StepTableTest, EachOperandLiesWhereThePlanSays) {
   for (uint32_t seed = 0; seed < 12; ++seed) {
-    const Network network = seed % 3 == 0   ? RandomRowNetwork(seed)
-                            : seed % 3 == 1 ? RandomImageNetwork(seed)
-                                            : RandomTokenNetwork(seed);
+    const Network network = seed % 4 == 0   ? RandomRowNetwork(seed)
+                            : seed % 4 == 1 ? RandomImageNetwork(seed)
+                            : seed % 4 == 2 ? RandomTokenNetwork(seed)
+                                            : RandomGatedNetwork(seed);
     for (const MemoryOptions& options :
          {MemoryOptions(), MemoryOptions::Debug()}) {
       ExpectTableIsThePlan(Plan(network, NetworkMode::kTraining, options), 0);
