@@ -17,10 +17,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "footprint/base/files/test_file.h"
-#include "footprint/base/random/random_sequence.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/adapters/adapter_file.h"
 #include "footprint/trainer_manager/adapters/add_adapters.h"
+#include "footprint/trainer_manager/adapters/golden_draws.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/execution/option_subset.h"
 #include "footprint/trainer_manager/layers/activations.h"
@@ -45,10 +45,7 @@ namespace {
 using Values = std::vector<float>;
 
 constexpr char kFolder[] = "trainer_manager/adapters/testdata";
-constexpr int64_t kWords = 50;
-constexpr int64_t kPositions = 16;
 constexpr int64_t kWidth = 64;
-constexpr int64_t kBatch = 4;
 
 std::map<std::string, std::vector<double>> ReadGoldens() {
   std::map<std::string, std::vector<double>> goldens;
@@ -88,43 +85,20 @@ void AddBlock(const std::string& name, const std::string& input,
 
 Network Transformer() {
   Network network;
-  network.AddInput("tokens", {{kBatch, kPositions}, DType::kI32});
-  network.AddLayer("embedding", Embedding(kWords, kWidth), {"tokens"});
+  network.AddInput("tokens", {{kGoldenBatch, kGoldenPositions}, DType::kI32});
+  network.AddLayer("embedding", Embedding(kGoldenWords, kWidth), {"tokens"});
   network.AddLayer("position", PositionEmbedding(), {"embedding"});
   AddBlock("layer1", "position", &network);
   AddBlock("layer2", "layer1", &network);
   network.AddLayer("norm", LayerNormalization(), {"layer2"});
-  network.AddLayer("head", FullyConnected(kWords), {"norm"});
+  network.AddLayer("head", FullyConnected(kGoldenWords), {"norm"});
   network.AddLayer("loss", SoftmaxCrossEntropy(), {"head"});
   return network;
 }
 
-class Draws {
- public:
-  int32_t Below(uint64_t limit) {
-    return static_cast<int32_t>(random_.Below(limit));
-  }
-  void Fill(absl::Span<float> values, float scale) {
-    for (float& value : values) value = Draw() * scale;
-  }
-  // Passes over numbers that the script draws for what a file holds.
-  void Skip(size_t count) {
-    for (size_t i = 0; i < count; ++i) Draw();
-  }
-
- private:
-  float Draw() { return static_cast<float>(Below(2001)) / 1000.0f - 1.0f; }
-
-  RandomSequence random_{7};
-};
-
-float RootOfFan(int64_t fan) {
-  return static_cast<float>(std::pow(static_cast<double>(fan), -0.5));
-}
-
 // The base in the order of the layers, then the adapters' first matrices.
 void SetWeights(const AdaptedNetwork& adapted, const Parameters& parameters,
-                Draws* draws) {
+                GoldenDraws* draws) {
   const auto fill = [&](const std::string& name, float scale) {
     const auto values = parameters.Find(name);
     ASSERT_THAT(values, IsOk()) << name;
@@ -147,21 +121,6 @@ void SetWeights(const AdaptedNetwork& adapted, const Parameters& parameters,
     const size_t size = parameters.Find(adapter.NameA())->size();
     fill(adapter.NameA(),
          RootOfFan(static_cast<int64_t>(size) / adapter.matrices.rank));
-  }
-}
-
-// A row counts on by its own step; the label is the next word.
-void DrawTokens(Draws* draws, std::vector<int32_t>* tokens,
-                std::vector<int32_t>* labels) {
-  tokens->clear();
-  labels->clear();
-  for (int64_t row = 0; row < kBatch; ++row) {
-    const int32_t first = draws->Below(kWords);
-    const int32_t step = 1 + draws->Below(3);
-    for (int32_t i = 0; i < kPositions; ++i) {
-      tokens->push_back((first + step * i) % kWords);
-      labels->push_back((first + step * (i + 1)) % kWords);
-    }
   }
 }
 
@@ -217,7 +176,7 @@ class Training {
     std::vector<int32_t> tokens;
     std::vector<int32_t> labels;
     for (int step = 0; step < steps; ++step) {
-      DrawTokens(&draws_, &tokens, &labels);
+      draws_.DrawTokens(&tokens, &labels);
       EXPECT_THAT(manager_->SetInput(0, tokens), IsOk());
       EXPECT_THAT(manager_->SetLabel(labels), IsOk());
       const auto loss = manager_->TrainStep();
@@ -237,7 +196,7 @@ class Training {
   void PassOverSteps(int steps) {
     std::vector<int32_t> tokens;
     std::vector<int32_t> labels;
-    for (int i = 0; i < steps; ++i) DrawTokens(&draws_, &tokens, &labels);
+    for (int i = 0; i < steps; ++i) draws_.DrawTokens(&tokens, &labels);
   }
 
   const AdaptedNetwork& adapted() const { return adapted_; }
@@ -250,7 +209,7 @@ class Training {
   ExecutionPlan plan_;
   std::shared_ptr<Parameters> parameters_;
   std::unique_ptr<Manager> manager_;
-  Draws draws_;
+  GoldenDraws draws_;
 };
 
 void ExpectGolden(const std::string& name, Training* training) {
@@ -291,26 +250,27 @@ TEST(AdapterGoldensTest, AFolderOfPeftGivesPyTorchsOutputs) {
   const auto plan =
       PlanExecution(adapted->network, NetworkMode::kInference, {});
   const auto parameters = *Parameters::Create(*plan, 1);
-  Draws draws;
+  GoldenDraws draws;
   SetWeights(*adapted, *parameters, &draws);
   for (const Adapter& adapter : adapted->adapters) {
     draws.Skip(parameters->Find(adapter.NameB())->size());
   }
-  draws.Skip(kWidth * kWords + kWords);
+  draws.Skip(kWidth * kGoldenWords + kGoldenWords);
   ASSERT_THAT(LoadAdapters(absl::StrCat(kFolder, "/adapter"), *adapted,
                            parameters.get()),
               IsOk());
   std::vector<int32_t> tokens;
   std::vector<int32_t> labels;
-  DrawTokens(&draws, &tokens, &labels);
+  draws.DrawTokens(&tokens, &labels);
   const auto manager = *Manager::Create(*plan, parameters, {});
   ASSERT_THAT(manager->Infer({InputView(tokens)}), IsOk());
   const auto output = *manager->Output();
   const auto goldens = ReadGoldens();
   const std::vector<double>& expected = goldens.at("outputs");
-  ASSERT_EQ(expected.size(), static_cast<size_t>(kBatch * kPositions));
+  ASSERT_EQ(expected.size(),
+            static_cast<size_t>(kGoldenBatch * kGoldenPositions));
   for (size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_NEAR(output[i * kWords], expected[i], 5e-6) << i;
+    EXPECT_NEAR(output[i * kGoldenWords], expected[i], 5e-6) << i;
   }
 }
 
