@@ -1,16 +1,12 @@
 #include "footprint/gates/bundles/bundle.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -24,25 +20,23 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "footprint/base/files/atomic_file.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/read_write.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/octal_numbers.h"
 #include "footprint/base/text/text_format_errors.h"
+#include "footprint/gates/bundles/tar_reader.h"
+#include "footprint/gates/bundles/tar_writer.h"
+#include "footprint/gates/bundles/unpacked_bytes.h"
 #include "google/protobuf/text_format.h"
 
 namespace footprint {
 namespace {
 
 constexpr int64_t kMostManifestBytes = 64 << 10;
-constexpr size_t kBlockBytes = 64 << 10;
-constexpr int64_t kFreeExpansionBytes = 1 << 20;
-constexpr int64_t kTarBlockBytes = 512;
-// The most zeros after the last entry: tar pads its last record.
-constexpr int64_t kMostPaddingBytes = 1 << 20;
 constexpr int kMostTimeLimitSeconds = 24 * 60 * 60;
+constexpr size_t kMostEntryBytes = 4095;
 constexpr char kAdvice[] = "; make the bundle anew from its folder";
 
 absl::Status NoManifest(absl::string_view where) {
@@ -86,30 +80,24 @@ absl::Status CheckName(absl::string_view path, const BundleLimits& limits) {
 
 class ManifestErrors : public TextFormatErrors {
  public:
+  explicit ManifestErrors(absl::string_view name) : name_(name) {}
   void Add(int line, int column, const std::string& message) override {
-    texts_.push_back(absl::StrCat(kManifestName, ":", line + 1, ":", column + 1,
-                                  ": ", message));
+    texts_.push_back(
+        absl::StrCat(name_, ":", line + 1, ":", column + 1, ": ", message));
   }
   std::string Text() const { return absl::StrJoin(texts_, "\n"); }
 
  private:
+  const absl::string_view name_;
   std::vector<std::string> texts_;
 };
 
-// Returns what is wrong with the manifest, or "".
-std::string ManifestProblem(const BundleManifest& manifest) {
-  const BundleLimits limits;
+// Returns what is wrong with the limits and texts of a manifest, or "".
+std::string FieldProblem(const BundleManifest& manifest) {
   if (manifest.schema_version() != 1) {
     return absl::StrCat("schema_version is ", manifest.schema_version(),
                         "; write schema_version: 1, or update Footprint");
   }
-  if (!BundleManifest::Kind_IsValid(manifest.kind()) ||
-      manifest.kind() == BundleManifest::KIND_UNSPECIFIED) {
-    return "kind must be NATIVE_PROGRAM, PYTHON_SCRIPT or LOWMEM_CHECKPOINT";
-  }
-  if (manifest.entry().empty())
-    return "entry is missing; name the program to run, such as entry: "
-           "\"fit.py\"";
   if (manifest.budget_bytes() < 0) return "budget_bytes is below zero";
   if (manifest.time_limit_seconds() < 0 ||
       manifest.time_limit_seconds() > kMostTimeLimitSeconds) {
@@ -124,6 +112,19 @@ std::string ManifestProblem(const BundleManifest& manifest) {
   if (manifest.device().size() > 128 || manifest.label().size() > 256) {
     return "device has at most 128 bytes, label 256";
   }
+  return "";
+}
+
+// Returns what is wrong with the manifest of a bundle, or "".
+std::string BundleProblem(const BundleManifest& manifest) {
+  const BundleLimits limits;
+  if (!BundleManifest::Kind_IsValid(manifest.kind()) ||
+      manifest.kind() == BundleManifest::KIND_UNSPECIFIED) {
+    return "kind must be NATIVE_PROGRAM, PYTHON_SCRIPT or LOWMEM_CHECKPOINT";
+  }
+  if (manifest.entry().empty())
+    return "entry is missing; name the program to run, such as entry: "
+           "\"fit.py\"";
   std::vector<std::string> names(manifest.data().begin(),
                                  manifest.data().end());
   names.push_back(manifest.entry());
@@ -134,19 +135,60 @@ std::string ManifestProblem(const BundleManifest& manifest) {
   return "";
 }
 
-struct FreeReader {
-  void operator()(archive* reader) const { archive_read_free(reader); }
-};
-struct FreeWriter {
-  void operator()(archive* writer) const { archive_write_free(writer); }
-};
-struct FreeEntry {
-  void operator()(archive_entry* entry) const { archive_entry_free(entry); }
-};
+// Returns what is wrong with the manifest of an image, or "".
+std::string ImageProblem(const BundleManifest& manifest) {
+  switch (manifest.kind()) {
+    case BundleManifest::KIND_UNSPECIFIED:
+    case BundleManifest::NATIVE_PROGRAM:
+      break;
+    case BundleManifest::PYTHON_SCRIPT:
+      if (!manifest.entry().empty()) break;
+      return "entry is missing; name the script that the image's python3 runs";
+    default:
+      return "kind must be NATIVE_PROGRAM or PYTHON_SCRIPT in an image; send a "
+             "checkpoint as a bundle";
+  }
+  if (manifest.data_size() > 0) {
+    return "data is for bundles; remove it, since an image's files are in its "
+           "layers";
+  }
+  if (manifest.entry().find('\0') != std::string::npos ||
+      manifest.entry().size() > kMostEntryBytes) {
+    return absl::StrCat("entry holds a zero byte or more than ",
+                        kMostEntryBytes, " bytes");
+  }
+  return "";
+}
 
-std::string DescribeError(archive* reader) {
-  const char* const text = archive_error_string(reader);
-  return text == nullptr ? "damaged" : text;
+absl::StatusOr<BundleManifest> ParseManifestText(
+    absl::string_view text, absl::string_view name,
+    std::string (*find_problem)(const BundleManifest& manifest)) {
+  BundleManifest manifest;
+  ManifestErrors errors(name);
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  if (!parser.ParseFromString(std::string(text), &manifest)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(errors.Text(), "\n`submit --help` shows a manifest"));
+  }
+  const std::vector<OctalNumber> octal = FindOctalNumbers(text);
+  if (!octal.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ":", octal[0].line + 1,
+                                                   ":", octal[0].column + 1,
+                                                   ": ", octal[0].message));
+  }
+  // A text that is not UTF-8 could be written, but not read again, in the
+  // manifest and in a verdict that names it.
+  if (!BundleManifest().ParseFromString(manifest.SerializeAsString())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name, ": a text of it is not UTF-8; save the file in UTF-8"));
+  }
+  std::string problem = FieldProblem(manifest);
+  if (problem.empty()) problem = find_problem(manifest);
+  if (!problem.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": ", problem));
+  }
+  return manifest;
 }
 
 // The names in an archive, so that none occurs twice, or as a file and a
@@ -216,132 +258,9 @@ absl::Status TooManyEntries(const BundleLimits& limits) {
                    " files and folders, the most that a bundle may have"));
 }
 
-// Converts kResourceExhausted to kAborted: a full disk of this host is not a
-// limit that the bundle exceeds.
-absl::Status OfHost(const absl::Status& status) {
-  return absl::IsResourceExhausted(status)
-             ? absl::AbortedError(status.message())
-             : status;
-}
-
 absl::Status HostError(int error, const std::string& path,
                        absl::string_view what) {
   return OfHost(FileError(error, path, what));
-}
-
-// Reads the unpacked bytes of an archive file, and counts them.
-class UnpackedBytes {
- public:
-  explicit UnpackedBytes(const BundleLimits& limits)
-      : limits_(limits),
-        end_(std::chrono::steady_clock::now() +
-             std::chrono::seconds(limits.seconds)),
-        block_(kBlockBytes) {}
-
-  absl::Status Open(const std::string& path) {
-    file_ =
-        FileDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!file_.is_open()) return FileError(errno, path, "cannot be opened");
-    struct stat about = {};
-    if (fstat(file_.get(), &about) != 0 || !S_ISREG(about.st_mode)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ": not a regular file"));
-    }
-    archive_bytes_ = about.st_size;
-    if (archive_bytes_ > limits_.archive_bytes) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("the bundle has ", archive_bytes_, " bytes; ",
-                       limits_.archive_bytes, " is the most"));
-    }
-    reader_.reset(archive_read_new());
-    if (reader_ == nullptr) return absl::UnavailableError("no memory");
-    archive_read_support_filter_none(reader_.get());
-    archive_read_support_filter_gzip(reader_.get());
-    archive_read_support_filter_zstd(reader_.get());
-    archive_read_support_format_raw(reader_.get());
-    archive_entry* entry = nullptr;
-    if (archive_read_open_fd(reader_.get(), file_.get(), kBlockBytes) !=
-            ARCHIVE_OK ||
-        archive_read_next_header(reader_.get(), &entry) != ARCHIVE_OK) {
-      return Damaged();
-    }
-    return absl::OkStatus();
-  }
-
-  // Sets `bytes` to the next bytes, valid until the next call. Returns their
-  // number, or 0 at the end. After an error, status() has it.
-  la_ssize_t Next(const void** bytes) {
-    *bytes = block_.data();
-    status_ = CheckTime();
-    if (!status_.ok()) return -1;
-    const la_ssize_t got =
-        archive_read_data(reader_.get(), block_.data(), block_.size());
-    if (got < 0) status_ = Damaged();
-    if (got <= 0) return got;
-    const auto end = block_.begin() + got;
-    const auto last =
-        std::find_if(std::make_reverse_iterator(end), block_.rend(),
-                     [](char each) { return each != 0; });
-    if (last != block_.rend()) nonzero_end_ = size_ + (block_.rend() - last);
-    size_ += got;
-    return got;
-  }
-
-  // Reads the rest. The archive is complete if only zeros follow its last
-  // entry, at least the two blocks of its end mark.
-  absl::Status Finish(int64_t entries_end) {
-    const void* ignored = nullptr;
-    while (nonzero_end_ <= entries_end &&
-           size_ <= entries_end + kMostPaddingBytes) {
-      const la_ssize_t got = Next(&ignored);
-      if (got < 0) return status_;
-      if (got == 0) break;
-    }
-    if (nonzero_end_ > entries_end || size_ > entries_end + kMostPaddingBytes ||
-        archive_filter_bytes(reader_.get(), -1) < archive_bytes_) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the bundle has bytes behind its end", kAdvice));
-    }
-    if (size_ < entries_end + 2 * kTarBlockBytes) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the bundle ends early: it has no end mark", kAdvice));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status CheckTime() const {
-    if (limits_.is_stopped && limits_.is_stopped()) {
-      return absl::CancelledError("the unpacking was stopped");
-    }
-    if (std::chrono::steady_clock::now() <= end_) return absl::OkStatus();
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "the bundle does not unpack in ", limits_.seconds, " s, the most"));
-  }
-
-  int64_t archive_bytes() const { return archive_bytes_; }
-  const absl::Status& status() const { return status_; }
-
- private:
-  absl::Status Damaged() const {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the bundle cannot be read: ", DescribeError(reader_.get()), kAdvice));
-  }
-
-  const BundleLimits& limits_;
-  const std::chrono::steady_clock::time_point end_;
-  std::vector<char> block_;
-  FileDescriptor file_;
-  std::unique_ptr<archive, FreeReader> reader_;
-  int64_t archive_bytes_ = 0;
-  // The number of bytes so far, and the number up to the last byte that is not
-  // zero.
-  int64_t size_ = 0;
-  int64_t nonzero_end_ = 0;
-  absl::Status status_;
-};
-
-la_ssize_t ReadUnpacked(archive* /*reader*/, void* client, const void** bytes) {
-  return static_cast<UnpackedBytes*>(client)->Next(bytes);
 }
 
 // One pass over an archive: checks it, and writes it below `folder` unless that
@@ -351,14 +270,18 @@ class ArchivePass {
   ArchivePass(std::string folder, const BundleLimits& limits)
       : folder_(std::move(folder)),
         limits_(limits),
-        block_(kBlockBytes),
-        bytes_(limits_) {}
+        reader_({"the bundle", kAdvice}, limits_, EndOfTime(limits_)) {}
 
   absl::StatusOr<BundleManifest> Read(const std::string& path) {
     absl::Status status = Open(path);
     if (!status.ok()) return status;
-    status = TakeEntries();
-    if (!status.ok()) return status;
+    TarEntry entry;
+    absl::StatusOr<bool> has_entry = reader_.Next(&entry);
+    for (; has_entry.ok() && *has_entry; has_entry = reader_.Next(&entry)) {
+      status = Take(entry);
+      if (!status.ok()) return status;
+    }
+    if (!has_entry.ok()) return has_entry.status();
     if (!has_manifest_) return NoManifest("the bundle");
     absl::StatusOr<BundleManifest> manifest = ParseManifest(manifest_text_);
     if (!manifest.ok()) return manifest;
@@ -368,53 +291,22 @@ class ArchivePass {
   }
 
  private:
-  // Returns the error for a damaged entry, or that of the compressed bytes or
-  // the time limit if there is one.
-  absl::Status Damaged(absl::string_view path) const {
-    if (!bytes_.status().ok()) return bytes_.status();
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the bundle cannot be read", path.empty() ? "" : " at '", path,
-        path.empty() ? "" : "'", ": ", DescribeError(reader_.get()), kAdvice));
-  }
-
   absl::Status Open(const std::string& path) {
-    const absl::Status opened = bytes_.Open(path);
-    if (!opened.ok()) return opened;
-    reader_.reset(archive_read_new());
-    if (reader_ == nullptr) return absl::UnavailableError("no memory");
-    archive_read_support_filter_none(reader_.get());
-    archive_read_support_format_tar(reader_.get());
-    if (archive_read_open(reader_.get(), &bytes_, nullptr, ReadUnpacked,
-                          nullptr) != ARCHIVE_OK) {
-      return Damaged("");
+    file_ =
+        FileDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file_.is_open()) return FileError(errno, path, "cannot be opened");
+    struct stat about = {};
+    if (fstat(file_.get(), &about) != 0 || !S_ISREG(about.st_mode)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": not a regular file"));
     }
-    return absl::OkStatus();
-  }
-
-  absl::Status TakeEntries() {
-    archive_entry* entry = nullptr;
-    int64_t entries_end = 0;
-    while (true) {
-      const int code = archive_read_next_header(reader_.get(), &entry);
-      if (code == ARCHIVE_EOF) return bytes_.Finish(entries_end);
-      if (code != ARCHIVE_OK) return Damaged("");
-      absl::Status status = bytes_.CheckTime();
-      if (status.ok()) status = Take(entry);
-      if (!status.ok()) return status;
-      const int64_t at = archive_filter_bytes(reader_.get(), 0);
-      entries_end = (at + kTarBlockBytes - 1) / kTarBlockBytes * kTarBlockBytes;
-    }
+    return reader_.Open({file_.get(), 0, about.st_size});
   }
 
   // Checks one entry and, if it is a file, reads it.
-  absl::Status Take(archive_entry* entry) {
-    const char* name = archive_entry_pathname(entry);
-    if (name == nullptr) name = archive_entry_pathname_utf8(entry);
-    if (name == nullptr) {
-      return absl::InvalidArgumentError("the bundle holds a name not in UTF-8");
-    }
-    absl::string_view path = name;
-    const bool is_folder = archive_entry_filetype(entry) == AE_IFDIR;
+  absl::Status Take(const TarEntry& entry) {
+    absl::string_view path = entry.path;
+    const bool is_folder = entry.kind == TarEntry::Kind::kFolder;
     while (absl::ConsumePrefix(&path, "./")) {
     }
     if (is_folder) absl::ConsumeSuffix(&path, "/");
@@ -425,13 +317,11 @@ class ArchivePass {
     }
     absl::Status status = CheckName(path, limits_);
     if (!status.ok()) return status;
-    if (archive_entry_hardlink(entry) != nullptr ||
-        archive_entry_symlink(entry) != nullptr ||
-        (!is_folder && archive_entry_filetype(entry) != AE_IFREG)) {
+    if (!is_folder && entry.kind != TarEntry::Kind::kFile) {
       return absl::InvalidArgumentError(
           absl::StrCat("'", path,
                        "' is not a file or folder: a bundle holds no links, "
-                       "devices, pipes or sockets"));
+                       "devices, pipes or sockets; an image may hold links"));
     }
     status = is_folder ? names_.AddFolder(std::string(path))
                        : names_.AddFile(std::string(path));
@@ -457,80 +347,52 @@ class ArchivePass {
     return absl::OkStatus();
   }
 
-  // Counts and reads a file, and writes it if this pass unpacks. O_EXCL and
-  // O_NOFOLLOW make sure that the file is a new one.
-  absl::Status TakeFile(const std::string& path, archive_entry* entry) {
-    const int64_t size_bytes = archive_entry_size(entry);
-    if (!archive_entry_size_is_set(entry) || size_bytes < 0) {
-      return Damaged(path);
-    }
-    absl::Status status = CountBytes(path, size_bytes);
-    if (!status.ok()) return status;
+  // Reads a file, and writes it if this pass unpacks.
+  absl::Status TakeFile(const std::string& path, const TarEntry& entry) {
     const bool is_manifest = path == kManifestName;
-    if (is_manifest && size_bytes > kMostManifestBytes) {
+    if (is_manifest && entry.size_bytes > kMostManifestBytes) {
       return absl::InvalidArgumentError(
           absl::StrCat(kManifestName, " has more than 64 KiB"));
     }
     has_manifest_ = has_manifest_ || is_manifest;
     FileDescriptor file;
+    return reader_.ReadFile(
+        entry,
+        [&]() {
+          return folder_.empty() ? absl::OkStatus()
+                                 : MakeFile(path, entry.is_executable, &file);
+        },
+        [&](absl::string_view bytes) {
+          if (is_manifest) manifest_text_.append(bytes.data(), bytes.size());
+          if (!file.is_open() || WriteOn(file.get(), bytes.data(),
+                                         static_cast<int64_t>(bytes.size()))) {
+            return absl::OkStatus();
+          }
+          return HostError(errno, absl::StrCat(folder_, "/", path),
+                           "cannot be written");
+        });
+  }
+
+  // O_EXCL and O_NOFOLLOW make sure that the file is a new one.
+  absl::Status MakeFile(const std::string& path, bool is_executable,
+                        FileDescriptor* file) {
+    const absl::Status status = MakeFolders(path);
+    if (!status.ok()) return status;
     const std::string target = absl::StrCat(folder_, "/", path);
-    if (!folder_.empty()) {
-      status = MakeFolders(path);
-      if (!status.ok()) return status;
-      const mode_t mode = (archive_entry_perm(entry) & 0111) != 0 ? 0755 : 0644;
-      file = FileDescriptor(
-          open(target.c_str(),
-               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-      if (!file.is_open()) return HostError(errno, target, "cannot be made");
-      fchmod(file.get(), mode);
-    }
-    return Copy(path, size_bytes, is_manifest, file);
-  }
-
-  // Counts an entry's bytes before any of them is read, so a false size is
-  // refused too.
-  absl::Status CountBytes(absl::string_view path, int64_t size_bytes) {
-    const int64_t archive_bytes = bytes_.archive_bytes();
-    const int64_t most =
-        std::min(limits_.unpacked_bytes,
-                 kFreeExpansionBytes + archive_bytes * limits_.most_expansion);
-    if (size_bytes <= most - unpacked_bytes_) {
-      unpacked_bytes_ += size_bytes;
-      return absl::OkStatus();
-    }
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "'", path, "': the bundle unpacks to more than ", most,
-        " bytes, the most for an archive of ", archive_bytes, " bytes"));
-  }
-
-  absl::Status Copy(const std::string& path, int64_t size_bytes,
-                    bool is_manifest, const FileDescriptor& file) {
-    int64_t copied = 0;
-    while (true) {
-      const la_ssize_t got =
-          archive_read_data(reader_.get(), block_.data(), block_.size());
-      if (got < 0) return Damaged(path);
-      if (got == 0) break;
-      copied += got;
-      if (copied > size_bytes) return Damaged(path);
-      if (is_manifest) {
-        manifest_text_.append(block_.data(), static_cast<size_t>(got));
-      }
-      if (file.is_open() && !WriteOn(file.get(), block_.data(), got)) {
-        return HostError(errno, absl::StrCat(folder_, "/", path),
-                         "cannot be written");
-      }
-    }
-    return copied == size_bytes ? absl::OkStatus() : Damaged(path);
+    const mode_t mode = is_executable ? 0755 : 0644;
+    *file = FileDescriptor(
+        open(target.c_str(),
+             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+    if (!file->is_open()) return HostError(errno, target, "cannot be made");
+    fchmod(file->get(), mode);
+    return absl::OkStatus();
   }
 
   std::string folder_;
   BundleLimits limits_;
-  std::vector<char> block_;
-  UnpackedBytes bytes_;
-  std::unique_ptr<archive, FreeReader> reader_;
+  FileDescriptor file_;
+  TarReader reader_;
   Names names_;
-  int64_t unpacked_bytes_ = 0;
   int64_t top_count_ = 0;
   bool has_manifest_ = false;
   std::string manifest_text_;
@@ -561,9 +423,9 @@ absl::StatusOr<std::vector<std::string>> FilesBelow(const std::string& folder) {
   return files;
 }
 
-// Appends one file to an archive, in pieces.
-absl::Status AppendFile(archive* writer, const std::string& folder,
-                        const std::string& path) {
+// Appends one file to an archive.
+absl::Status AppendFile(const std::string& folder, const std::string& path,
+                        TarWriter* writer) {
   const std::string source = absl::StrCat(folder, "/", path);
   const FileDescriptor file(
       open(source.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -571,50 +433,8 @@ absl::Status AppendFile(archive* writer, const std::string& folder,
   if (!file.is_open() || fstat(file.get(), &about) != 0) {
     return FileError(errno, source, "cannot be read");
   }
-  const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
-  archive_entry_set_pathname(entry.get(), path.c_str());
-  archive_entry_set_filetype(entry.get(), AE_IFREG);
-  archive_entry_set_perm(entry.get(),
-                         (about.st_mode & 0111) != 0 ? 0755 : 0644);
-  archive_entry_set_size(entry.get(), about.st_size);
-  archive_entry_set_mtime(entry.get(), 0, 0);
-  if (archive_write_header(writer, entry.get()) != ARCHIVE_OK) {
-    return absl::UnavailableError(
-        absl::StrCat(source, ": ", DescribeError(writer)));
-  }
-  std::vector<char> block(kBlockBytes);
-  int64_t left = about.st_size;
-  while (left > 0) {
-    const int64_t wanted = std::min<int64_t>(left, kBlockBytes);
-    const int64_t got = ReadOn(file.get(), wanted, block.data());
-    if (got != wanted) {
-      return absl::UnavailableError(
-          absl::StrCat(source, ": changed or cannot be read"));
-    }
-    if (archive_write_data(writer, block.data(), static_cast<size_t>(got)) !=
-        got) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat(source, ": ", DescribeError(writer)));
-    }
-    left -= got;
-  }
-  return absl::OkStatus();
-}
-
-// The file that libarchive writes to, and the status of the last write.
-struct Output {
-  AtomicFile file;
-  absl::Status status;
-};
-
-la_ssize_t WriteToOutput(archive* writer, void* client, const void* bytes,
-                         size_t size) {
-  Output* const output = static_cast<Output*>(client);
-  output->status = output->file.Append(
-      absl::string_view(static_cast<const char*>(bytes), size));
-  if (output->status.ok()) return static_cast<la_ssize_t>(size);
-  archive_set_error(writer, EIO, "cannot be written");
-  return -1;
+  return writer->AddFile(path, (about.st_mode & 0111) != 0,
+                         {file.get(), 0, about.st_size}, source);
 }
 
 absl::Status CheckFolder(const std::string& folder,
@@ -638,63 +458,15 @@ absl::Status CheckFolder(const std::string& folder,
   return CheckNamedFiles(*manifest, names);
 }
 
-absl::Status WriteArchive(const std::string& folder,
-                          const std::vector<std::string>& files,
-                          Output* output) {
-  const std::unique_ptr<archive, FreeWriter> writer(archive_write_new());
-  if (writer == nullptr) return absl::ResourceExhaustedError("no memory");
-  if (archive_write_set_format_pax_restricted(writer.get()) != ARCHIVE_OK ||
-      archive_write_set_options(writer.get(), "hdrcharset=BINARY") !=
-          ARCHIVE_OK ||
-      archive_write_add_filter_zstd(writer.get()) != ARCHIVE_OK ||
-      archive_write_set_bytes_in_last_block(writer.get(), 1) != ARCHIVE_OK ||
-      archive_write_open(writer.get(), output, nullptr, WriteToOutput,
-                         nullptr) != ARCHIVE_OK) {
-    return absl::InternalError(
-        absl::StrCat("libarchive: ", DescribeError(writer.get())));
-  }
-  for (const std::string& path : files) {
-    absl::Status status = AppendFile(writer.get(), folder, path);
-    if (!output->status.ok()) return output->status;
-    if (!status.ok()) return status;
-  }
-  if (archive_write_close(writer.get()) != ARCHIVE_OK) {
-    return output->status.ok()
-               ? absl::InternalError(DescribeError(writer.get()))
-               : output->status;
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<BundleManifest> ParseManifest(absl::string_view text) {
-  BundleManifest manifest;
-  ManifestErrors errors;
-  google::protobuf::TextFormat::Parser parser;
-  parser.RecordErrorsTo(&errors);
-  if (!parser.ParseFromString(std::string(text), &manifest)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(errors.Text(), "\n`submit --help` shows a manifest"));
-  }
-  const std::vector<OctalNumber> octal = FindOctalNumbers(text);
-  if (!octal.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(kManifestName, ":", octal[0].line + 1, ":",
-                     octal[0].column + 1, ": ", octal[0].message));
-  }
-  // A text that is not UTF-8 could be written, but not read again, in the
-  // manifest and in a verdict that names it.
-  if (!BundleManifest().ParseFromString(manifest.SerializeAsString())) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        kManifestName, ": a text of it is not UTF-8; save the file in UTF-8"));
-  }
-  const std::string problem = ManifestProblem(manifest);
-  if (!problem.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(kManifestName, ": ", problem));
-  }
-  return manifest;
+  return ParseManifestText(text, kManifestName, BundleProblem);
+}
+
+absl::StatusOr<BundleManifest> ParseImageManifest(absl::string_view text,
+                                                  absl::string_view name) {
+  return ParseManifestText(text, name, ImageProblem);
 }
 
 absl::Status MakeBundle(const std::string& folder, const std::string& path) {
@@ -702,11 +474,14 @@ absl::Status MakeBundle(const std::string& folder, const std::string& path) {
   if (!files.ok()) return files.status();
   absl::Status status = CheckFolder(folder, *files);
   if (!status.ok()) return status;
-  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
-  if (!file.ok()) return OfHost(file.status());
-  Output output = {*std::move(file), absl::OkStatus()};
-  status = WriteArchive(folder, *files, &output);
-  return OfHost(status.ok() ? output.file.Commit() : status);
+  const absl::StatusOr<std::unique_ptr<TarWriter>> writer =
+      TarWriter::Create(path, TarWriter::Filter::kZstd);
+  if (!writer.ok()) return writer.status();
+  for (const std::string& each : *files) {
+    status = AppendFile(folder, each, writer->get());
+    if (!status.ok()) return status;
+  }
+  return (*writer)->Commit();
 }
 
 absl::StatusOr<BundleManifest> ReadBundle(const std::string& path,

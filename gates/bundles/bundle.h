@@ -30,40 +30,25 @@
 #ifndef FOOTPRINT_GATES_BUNDLES_BUNDLE_H_
 #define FOOTPRINT_GATES_BUNDLES_BUNDLE_H_
 
-#include <cstdint>
-#include <functional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/gates/bundles/bundle.pb.h"
+#include "footprint/gates/bundles/bundle_limits.h"
 
 namespace footprint {
 
 inline constexpr char kManifestName[] = "bundle.textproto";
 
-struct BundleLimits {
-  int64_t archive_bytes = int64_t{1} << 30;
-  int64_t unpacked_bytes = int64_t{4} << 30;
-  // Unpacked bytes for each byte of the archive, beyond the first MiB.
-  int64_t most_expansion = 200;
-  // Files and folders, including folders that occur only in the names of
-  // others.
-  int64_t entries = 10000;
-  // The most bytes and the most parts of a name. The last part is the file
-  // itself.
-  int path_bytes = 512;
-  int path_depth = 32;
-  // The most time for the whole bundle. An archive of many small entries costs
-  // time, not bytes.
-  int seconds = 300;
-  // Called repeatedly; the work ends once it returns true. May be empty.
-  std::function<bool()> is_stopped;
-};
-
 // Parses a manifest. Returns kInvalidArgument with its mistakes. Pure function.
 absl::StatusOr<BundleManifest> ParseManifest(absl::string_view text);
+
+// Does the same for the manifest of an image, in which kind and entry may be
+// missing. `name` begins the messages.
+absl::StatusOr<BundleManifest> ParseImageManifest(absl::string_view text,
+                                                  absl::string_view name);
 
 // Writes the archive of all files below `folder` to `path`, in one step. Links
 // are not followed but refused. Checks the manifest, that the files that it

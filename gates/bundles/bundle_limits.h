@@ -1,0 +1,42 @@
+// The most that an archive from a sender who may be hostile may take.
+//
+//   BundleLimits limits;
+//   limits.unpacked_bytes = 1 << 20;
+//   limits.is_stopped = [&] { return server_ends.load(); };
+//   ReadBundle("model.bundle", limits);
+//
+// Plain data. Thread-compatible; `is_stopped` is called on the thread that
+// reads. Memory: that of the function.
+
+#ifndef FOOTPRINT_GATES_BUNDLES_BUNDLE_LIMITS_H_
+#define FOOTPRINT_GATES_BUNDLES_BUNDLE_LIMITS_H_
+
+#include <cstdint>
+#include <functional>
+
+namespace footprint {
+
+struct BundleLimits {
+  int64_t archive_bytes = int64_t{1} << 30;
+  int64_t unpacked_bytes = int64_t{4} << 30;
+  // Unpacked bytes for each byte of the archive, beyond the first MiB.
+  int64_t most_expansion = 200;
+  // Files and folders, including folders that occur only in the names of
+  // others.
+  int64_t entries = 10000;
+  // The most bytes and the most parts of a name. The last part is the file
+  // itself.
+  int path_bytes = 512;
+  int path_depth = 32;
+  // The most time for the whole bundle. An archive of many small entries costs
+  // time, not bytes.
+  int seconds = 300;
+  // Called repeatedly; the work ends once it returns true. May be empty.
+  std::function<bool()> is_stopped;
+};
+
+}  // namespace footprint
+
+// Tested by bundle_test.
+
+#endif  // FOOTPRINT_GATES_BUNDLES_BUNDLE_LIMITS_H_
