@@ -20,6 +20,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
@@ -54,9 +55,11 @@ constexpr int64_t kLookNs = 20'000'000;
 // be missing (once all Python lines were).
 constexpr int64_t kMostRecordFileBytes = int64_t{1} << 30;
 
-constexpr const char* kFolders[] = {"bundle", "records", "dev", "dev/shm",
-                                    "etc",    "proc",    "tmp", "usr"};
-constexpr const char* kFiles[] = {"agent.so", "runner"};
+constexpr const char* kFolders[] = {
+    "bundle",  "records", "dev",  "dev/footprint", "dev/footprint/records",
+    "dev/shm", "etc",     "proc", "tmp",           "usr"};
+constexpr const char* kFiles[] = {"agent.so", "dev/footprint/agent.so",
+                                  "runner"};
 constexpr const char* kDevices[] = {"full", "null", "random", "urandom",
                                     "zero"};
 constexpr const char* kSystemLinks[] = {"bin", "lib", "lib32", "lib64", "sbin"};
@@ -89,32 +92,53 @@ absl::StatusOr<int> InitProgram() {
                    std::strerror(-program)));
 }
 
+// Returns the path without its first slash.
+std::string BelowRoot(const std::string& path) { return path.substr(1); }
+
+// Returns "MODE SOURCE TARGET" for each mount of the run.
+std::vector<std::string> BindsOf(const SandboxRoot& root,
+                                 const SandboxRun& run) {
+  std::vector<std::string> binds;
+  const auto bind = [&](const std::string& source, const std::string& target) {
+    binds.insert(binds.end(), {"r", source, target});
+  };
+  if (run.image_folder.empty()) {
+    binds = root.binds();
+    bind(run.bundle_folder, "bundle");
+    if (!run.runner.empty()) bind(run.runner, "runner");
+    if (!run.records_folder.empty()) bind(run.records_folder, "records");
+  } else {
+    bind(absl::StrCat(root.path(), "/dev"), "dev");
+    for (size_t i = 0; i < root.binds().size(); i += 3) {
+      if (!absl::StartsWith(root.binds()[i + 2], "dev/")) continue;
+      binds.insert(binds.end(), root.binds().begin() + i,
+                   root.binds().begin() + i + 3);
+    }
+  }
+  if (!run.agent.empty()) bind(run.agent, BelowRoot(AgentPath(run)));
+  return binds;
+}
+
 // Returns the command line of sandbox_init.
 std::vector<std::string> InitArguments(const SandboxRoot& root,
                                        const SandboxRun& run) {
-  std::vector<std::string> binds = root.binds();
-  const auto bind = [&](const std::string& source, const char* target) {
-    binds.insert(binds.end(), {"r", source, target});
-  };
-  bind(run.bundle_folder, "bundle");
-  if (!run.runner.empty()) bind(run.runner, "runner");
-  if (!run.agent.empty()) bind(run.agent, "agent.so");
-  if (!run.records_folder.empty()) bind(run.records_folder, "records");
+  const std::vector<std::string> binds = BindsOf(root, run);
   std::vector<std::string> words = {
       "sandbox_init",
-      root.path(),
+      run.image_folder.empty() ? root.path() : run.image_folder,
       absl::StrCat(run.scratch_bytes),
       absl::StrCat(run.agent.empty() ? run.scratch_bytes
                                      : kMostRecordFileBytes),
       absl::StrCat(run.process_limit),
       absl::StrCat(run.time_limit_seconds + 1),
-      "/bundle",
+      run.working_folder,
       absl::StrCat(binds.size() / 3)};
   words.insert(words.end(), binds.begin(), binds.end());
   if (run.agent.empty()) {
     words.insert(words.end(), {"2", "tmp", "dev/shm"});
   } else {
-    words.insert(words.end(), {"3", "tmp", "dev/shm", "records"});
+    words.insert(words.end(),
+                 {"3", "tmp", "dev/shm", BelowRoot(RecordsPath(run))});
   }
   words.push_back(run.program);
   words.insert(words.end(), run.arguments.begin(), run.arguments.end());
@@ -192,7 +216,7 @@ absl::Status WriteMap(pid_t process, const char* file,
 // Maps the user: inside, the program is user 1000, whoever it is outside.
 absl::Status MapUsers(pid_t process) {
   const bool is_root = geteuid() == 0;
-  const unsigned user = is_root ? kOutsideUser : geteuid();
+  const unsigned user = SandboxUser();
   const unsigned group = is_root ? kOutsideUser : getegid();
   absl::Status status;
   if (!is_root) status = WriteMap(process, "setgroups", "deny");
@@ -389,17 +413,18 @@ class Init {
 
   absl::Status StepError() const {
     static constexpr const char* kSteps[] = {
-        "",          "waiting",         "private mounts",
-        "the root",  "a bind mount",    "a /proc of its own",
-        "tmpfs",     "pivot_root",      "joining the cgroup",
-        "a process", "resource limits", "dropping privileges",
-        "seccomp",   "execution"};
+        "",           "waiting",         "private mounts",
+        "the root",   "a bind mount",    "a /proc of its own",
+        "tmpfs",      "pivot_root",      "joining the cgroup",
+        "a process",  "resource limits", "dropping privileges",
+        "its folder", "seccomp",         "execution"};
     if (init_report_.step == InitStep::kEnded) return absl::OkStatus();
     const size_t step = static_cast<size_t>(init_report_.step);
     const std::string text = absl::StrCat(
         "sandbox: ", step < std::size(kSteps) ? kSteps[step] : "?", " (",
         init_report_.argument, "): ", std::strerror(init_report_.error_number));
-    if (init_report_.step == InitStep::kExecute) {
+    if (init_report_.step == InitStep::kExecute ||
+        init_report_.step == InitStep::kFolder) {
       return absl::InvalidArgumentError(text);
     }
     return absl::FailedPreconditionError(text);
@@ -519,6 +544,16 @@ SandboxRoot::~SandboxRoot() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+std::string AgentPath(const SandboxRun& run) {
+  return run.image_folder.empty() ? "/agent.so" : "/dev/footprint/agent.so";
+}
+
+std::string RecordsPath(const SandboxRun& run) {
+  return run.image_folder.empty() ? "/records" : "/dev/footprint/records";
+}
+
+unsigned SandboxUser() { return geteuid() == 0 ? kOutsideUser : geteuid(); }
+
 absl::StatusOr<SandboxEnd> RunInSandbox(const SandboxRoot& root,
                                         const SandboxRun& run) {
   const int64_t begin_ns = NowNs();
@@ -538,7 +573,8 @@ absl::StatusOr<SandboxEnd> RunInSandbox(const SandboxRoot& root,
     const InitReport& report = init.report();
     // The records exist as long as the first process does.
     if (!end.is_timed_out && run.read_records) {
-      run.read_records(absl::StrCat("/proc/", init.process(), "/root/records"));
+      run.read_records(
+          absl::StrCat("/proc/", init.process(), "/root", RecordsPath(run)));
     }
     init.End();
     if (WIFSIGNALED(report.wait_status)) {

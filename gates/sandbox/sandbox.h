@@ -18,11 +18,15 @@
 // does not charge the buffers of its sockets. When the program or its time
 // ends, all its processes end.
 //
+// With an image folder, that is the root in place of the host's folders, and
+// its own /dev, /proc and /tmp are hidden. Everything else stays the same.
+//
 // Thread-safe: runs in several threads do not disturb each other. The folders
 // must exist during the call. Leaves no process, mount or group behind. Memory:
 // 64 KiB here; the program's memory counts in its group. Time: the program's,
 // and 3 to 5 ms. Errors: kFailedPrecondition, with its name, if a mechanism is
-// missing; kInvalidArgument if the program cannot be executed;
+// missing; kInvalidArgument if the program cannot be executed or its folder
+// cannot be entered;
 // kResourceExhausted if no process or group can be made; kPermissionDenied if
 // the memory of several processes may not be read (resident_sum.h); kInternal
 // if the sandbox's own first process ends early.
@@ -70,11 +74,17 @@ class SandboxRoot {
 };
 
 struct SandboxRun {
-  std::string program;                 // its path inside the sandbox
+  // Its path inside the sandbox, or a name that is searched in PATH.
+  std::string program;
   std::vector<std::string> arguments;  // argv
   std::vector<std::string> environment;
-  std::string bundle_folder;  // becomes /bundle, the program's first folder
-  int64_t limit_bytes = 0;    // memory limit of all its processes together
+  std::string bundle_folder;  // becomes /bundle
+  // If set, this folder of the host becomes the root, read-only, and there is
+  // no bundle and no runner. It must have the folders dev, proc and tmp, and
+  // none of the three may be a link.
+  std::string image_folder;
+  std::string working_folder = "/bundle";  // the program's first folder
+  int64_t limit_bytes = 0;  // memory limit of all its processes together
   int64_t scratch_bytes = 64 << 20;  // the most in /tmp, and in /dev/shm
   int process_limit = 256;
   int time_limit_seconds = 60;
@@ -84,8 +94,8 @@ struct SandboxRun {
   int cpu_weight = 0;
   // A program of the host that becomes /runner; empty for none.
   std::string runner;
-  // The agent's file. If set, it becomes /agent.so, and there is a writable
-  // folder /records. Before the folder is removed, `read_records` is called
+  // The agent's file. If set, it becomes AgentPath, and there is a writable
+  // folder RecordsPath. Before the folder is removed, `read_records` is called
   // with its path on the host, unless the time limit ended the run. The program
   // controls its content: it may have links, pipes and false records.
   std::string agent;
@@ -116,6 +126,15 @@ struct SandboxEnd {
   std::string standard_output_tail;
   std::string standard_error_tail;
 };
+
+// Return where the program finds the agent and the folder of its records. In an
+// image they lie in /dev, where the image can have nothing.
+std::string AgentPath(const SandboxRun& run);
+std::string RecordsPath(const SandboxRun& run);
+
+// Returns the user of this host that the program is. Files that belong to it
+// seem to be the program's own.
+unsigned SandboxUser();
 
 // Runs the program and waits for its end.
 absl::StatusOr<SandboxEnd> RunInSandbox(const SandboxRoot& root,

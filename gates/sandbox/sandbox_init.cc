@@ -159,6 +159,33 @@ void DropPrivileges() {
   Require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, InitStep::kUser, 4);
 }
 
+// Executes a path, or a name that is searched in PATH. Unlike execvp, it runs
+// no file without "#!" by a shell. Returns only after an error.
+void Execute(const char* program, char** arguments) {
+  const char* folders = std::getenv("PATH");
+  if (std::strchr(program, '/') != nullptr || folders == nullptr) {
+    execve(program, arguments, environ);
+    return;
+  }
+  bool is_refused = false;
+  while (true) {
+    const size_t size = std::strcspn(folders, ":");
+    char path[4096];
+    const int written = std::snprintf(path, sizeof(path), "%.*s/%s",
+                                      size == 0 ? 1 : static_cast<int>(size),
+                                      size == 0 ? "." : folders, program);
+    if (written > 0 && static_cast<size_t>(written) < sizeof(path)) {
+      execve(path, arguments, environ);
+      const bool is_absent = errno == ENOENT || errno == ENOTDIR;
+      if (!is_absent && errno != EACCES) return;
+      is_refused = is_refused || !is_absent;
+    }
+    if (folders[size] == '\0') break;
+    folders += size + 1;
+  }
+  errno = is_refused ? EACCES : ENOENT;
+}
+
 [[noreturn]] void Become(const Plan& plan) {
   // From here on this process's memory counts in the program's group.
   if (fcntl(kGroupDescriptor, F_GETFD) >= 0) {
@@ -170,11 +197,11 @@ void DropPrivileges() {
   setsid();
   SetLimits(plan);
   DropPrivileges();
-  Require(chdir(plan.folder) == 0, InitStep::kUser, 5);
+  Require(chdir(plan.folder) == 0, InitStep::kFolder);
   fcntl(kReportDescriptor, F_SETFD, FD_CLOEXEC);
   close(kControlDescriptor);
   Require(InstallSystemCallFilter(), InitStep::kFilter);
-  execve(plan.program[0], plan.program + 1, environ);
+  Execute(plan.program[0], plan.program + 1);
   Fail(InitStep::kExecute);
 }
 

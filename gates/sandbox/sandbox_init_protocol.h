@@ -40,6 +40,7 @@ enum class InitStep : int32_t {
   kFork,
   kLimits,
   kUser,
+  kFolder,
   kFilter,
   kExecute,
 };

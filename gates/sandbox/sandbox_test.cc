@@ -42,6 +42,17 @@ using testing::StartsWith;
 
 constexpr int64_t kMiB = 1 << 20;
 constexpr int kRefused = 10;  // exit status of the test program
+// What a program tries, and the sandbox refuses.
+constexpr const char* kEscapes[] = {
+    "file_too_large", "fork_bomb",          "thread_bomb",
+    "try_ptrace",     "try_reading_others", "try_signals",
+    "try_mount",      "try_namespaces",     "try_chroot",
+    "try_old_root",   "try_write_root",     "try_host_files",
+    "try_symlink",    "try_proc_writes",    "try_cgroup",
+    "try_devices",    "try_network",        "try_other_sockets",
+    "try_calls",      "try_unknown_calls",  "try_clock",
+    "try_root",       "try_limits",         "try_host_name",
+    "try_descriptors"};
 
 // A bundle with the test program, and a sandbox root, in a new folder.
 class SandboxTest : public testing::Test {
@@ -148,17 +159,10 @@ TEST_P(SandboxEscapeTest, IsRefused) {
   EXPECT_EQ(end.signal_number, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Ways, SandboxEscapeTest,
-    testing::Values("file_too_large", "fork_bomb", "thread_bomb", "try_ptrace",
-                    "try_reading_others", "try_signals", "try_mount",
-                    "try_namespaces", "try_chroot", "try_old_root",
-                    "try_write_root", "try_host_files", "try_symlink",
-                    "try_proc_writes", "try_cgroup", "try_devices",
-                    "try_network", "try_other_sockets", "try_calls",
-                    "try_unknown_calls", "try_clock", "try_root", "try_limits",
-                    "try_host_name", "try_descriptors"),
-    [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Ways, SandboxEscapeTest, testing::ValuesIn(kEscapes),
+                         [](const auto& info) {
+                           return std::string(info.param);
+                         });
 
 // The calls of ordinary programs are allowed.
 TEST_F(SandboxTest, OrdinaryCallsAreLetThrough) {
@@ -288,6 +292,83 @@ TEST_F(SandboxTest, MissingProgramIsTheCallersMistake) {
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr("sandbox: execution ("),
                              HasSubstr("No such file"))));
+}
+
+// The program is static, since the image has no loader.
+class ImageRunTest : public SandboxTest {
+ protected:
+  void SetUp() override {
+    SandboxTest::SetUp();
+    if (IsSkipped()) return;
+    image_ = folder_ + "/image";
+    for (const char* each : {"dev", "proc", "tmp", "bin", "srv"}) {
+      std::filesystem::create_directories(absl::StrCat(image_, "/", each));
+    }
+    std::filesystem::copy_file("gates/sandbox/sandbox_static_program",
+                               image_ + "/bin/program");
+  }
+
+  SandboxRun RunOfImage(const std::string& name) const {
+    SandboxRun run = Run(name);
+    run.bundle_folder = "";
+    run.image_folder = image_;
+    run.working_folder = "/srv";
+    run.program = "program";
+    run.environment = {"PATH=/none::/bin/program:/bin"};
+    return run;
+  }
+
+  std::string image_;
+};
+
+TEST_F(ImageRunTest, TheImageIsTheRoot) {
+  EXPECT_EQ(End(RunOfImage("good")).exit_status, 0);
+  // The sandbox refuses the same as with the host's folders.
+  for (const char* each : kEscapes) {
+    EXPECT_EQ(End(RunOfImage(each)).exit_status, kRefused) << each;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(image_ + "/dev"));
+  EXPECT_TRUE(std::filesystem::is_empty(image_ + "/tmp"));
+}
+
+TEST_F(ImageRunTest, ProgramsAreFoundByPathAndByName) {
+  SandboxRun run = RunOfImage("good");
+  run.program = "/bin/program";
+  EXPECT_EQ(End(run).exit_status, 0);
+  run.program = "../bin/program";
+  EXPECT_EQ(End(run).exit_status, 0);
+  run.program = "program";
+  run.environment = {"PATH=/srv"};
+  EXPECT_THAT(
+      RunInSandbox(*root_, run),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("No such file")));
+  // The empty part of PATH is the program's folder.
+  run.environment = {"PATH=:/none"};
+  run.working_folder = "/bin";
+  EXPECT_EQ(End(run).exit_status, 0);
+}
+
+TEST_F(ImageRunTest, AFolderThatIsMissingIsTheCallersMistake) {
+  SandboxRun run = RunOfImage("good");
+  run.working_folder = "/missing";
+  EXPECT_THAT(RunInSandbox(*root_, run),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("sandbox: its folder ("),
+                             HasSubstr("No such file"))));
+}
+
+TEST_F(ImageRunTest, RecordsLieInDev) {
+  SandboxRun run = RunOfImage("good");
+  WriteTestFile("agent", "");
+  run.agent = TestPath("agent");
+  int count = -1;
+  run.read_records = [&](const std::string& folder) {
+    count = CountNames(folder, "");
+  };
+  EXPECT_EQ(End(run).exit_status, 0);
+  EXPECT_GE(count, 0);
+  EXPECT_EQ(AgentPath(run), "/dev/footprint/agent.so");
+  EXPECT_EQ(RecordsPath(run), "/dev/footprint/records");
 }
 
 TEST_F(SandboxTest, RecordsAreReadWhileTheyAreThere) {
