@@ -19,9 +19,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/whole_file.h"
-#include "footprint/gates/bundles/bundle.h"
 #include "footprint/gates/commands/command_flags.h"
 #include "footprint/gates/commands/gate_targets.h"
+#include "footprint/gates/images/bundle_or_image.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/programs/server_folders.h"
@@ -39,6 +39,7 @@ constexpr char kHelp[] =
   bazel run //gates:submit -- model.bundle
   bazel run //gates:submit -- model_folder --make=model.bundle
                                                  makes it, and sends nothing
+  bazel run //gates:submit -- image.tar          sends a container image
 
 A folder holds a manifest, bundle.textproto, and the files that it names. The
 lines after budget_bytes are optional:
@@ -51,6 +52,12 @@ lines after budget_bytes are optional:
   data: "table.csv"          # a file or folder that must exist; one line each
   time_limit_seconds: 30
   label: "//team/model:fit"  # its name in the history
+
+A container image is a folder or archive of the OCI image layout, such as umoci,
+`skopeo copy ... oci-archive:FILE` and `docker save` (from version 25) write it.
+Its label org.footprint.bundle has such a manifest, in which kind, entry and
+arguments may be missing: Entrypoint, Cmd, Env and WorkingDir of the image count
+then. IMAGE@sha256:HEX chooses one of several manifests.
 
 Flags
   --server=URL           the server (default: $FOOTPRINT_SERVER, or
@@ -66,8 +73,8 @@ Flags
   --format=NAME          the format of the verdict (default: text); `check
                          --help` lists all formats
   --output=FILE          the file to write (default: standard output)
-  --make=FILE            write the bundle of a folder to this file, and send
-                         nothing
+  --make=FILE            write the bundle of a folder, or the archive of an
+                         image, to this file, and send nothing
   --help                 print this text
 
 Exit status: the decision, as for check: 0 ACCEPT, 1 REJECT, 2 BAD_CONFIGURATION
@@ -170,16 +177,17 @@ int Submit(const CommandFlags& flags, const std::string& bundle_path) {
                        verdict->exit_status);
 }
 
-int SubmitFolder(const CommandFlags& flags, const std::string& folder) {
+// Packs a folder or an image, and submits the archive.
+int PackAndSubmit(const CommandFlags& flags, const std::string& name) {
   if (flags.Has("make")) {
-    const absl::Status made =
-        MakeBundle(folder, PathOfCaller(flags.Value("make", "")));
+    const std::string target = PathOfCaller(flags.Value("make", ""));
+    const absl::Status made = MakeArchiveToSend(name, target, FolderOf(target));
     return made.ok() ? ACCEPT : Complain(kProgram, made.message());
   }
   const absl::StatusOr<std::string> path = TemporaryPath();
   if (!path.ok()) return Complain(kProgram, path.status().message());
   const TemporaryFile bundle(*path);
-  const absl::Status made = MakeBundle(folder, *path);
+  const absl::Status made = MakeArchiveToSend(name, *path, FolderOf(*path));
   if (!made.ok()) return Complain(kProgram, made.message());
   return Submit(flags, *path);
 }
@@ -200,8 +208,8 @@ int Main(const std::vector<std::string>& arguments) {
   }
   const std::string path = PathOfCaller(flags->words()[0]);
   std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored)
-             ? SubmitFolder(*flags, path)
+  return std::filesystem::is_directory(path, ignored) || IsImagePath(path)
+             ? PackAndSubmit(*flags, path)
              : Submit(*flags, path);
 }
 

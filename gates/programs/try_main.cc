@@ -42,6 +42,7 @@ constexpr char kHelp[] =
     R"(Runs a bundle in a sandbox and says whether it fits its budget.
 
   bazel run //gates:try -- FOLDER_OR_BUNDLE --budget=200MiB
+  bazel run //gates:try -- IMAGE[@sha256:HEX] --budget=200MiB
   try --bundle=FILE --order=FILE --result=FILE --key=FILE
 
 A bundle is a folder, or an archive of one. Its bundle.textproto names the
@@ -51,7 +52,13 @@ and limited to the budget, and under the profiler, which explains the figures. A
 threshold on the heap accepts only if the recorded heap explains the measured
 memory.
 
-The second form is for the command of `serve --engine`: it runs the trial that a
+An image is a folder or archive of the OCI image layout, such as umoci, skopeo
+and `docker save` (from version 25) write it. It is the root of the sandbox, so
+its own Python, packages and C library are what is measured. Entrypoint, Cmd, Env
+and WorkingDir say how it is run, unless its label org.footprint.bundle, which
+has a manifest, says otherwise. A digest chooses one of several manifests.
+
+The last form is for the command of `serve --engine`: it runs the trial that a
 server orders, and writes a signed result. It takes no other flag but --lowmem.
 
 Flags
@@ -228,7 +235,8 @@ int Main(const std::vector<std::string>& arguments) {
   }
   // Checks the command line before the trial, which takes long.
   if (flags->words().empty()) {
-    return Complain(kProgram, "which bundle? Give a folder or an archive");
+    return Complain(kProgram,
+                    "which bundle? Give a folder, an archive or an image");
   }
   const absl::Status format =
       CheckVerdictFormat(flags->Value("format", "text"));

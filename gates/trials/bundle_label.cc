@@ -2,7 +2,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "footprint/gates/bundles/bundle.h"
+#include "footprint/gates/bundles/bundle_limits.h"
+#include "footprint/gates/images/bundle_or_image.h"
 #include "footprint/gates/trials/trial_verdict.h"
 
 namespace footprint {
@@ -17,17 +18,18 @@ absl::StatusOr<std::string> ReadBundleLabel(
   BundleLimits limits;
   limits.seconds = kMostSeconds;
   limits.is_stopped = is_stopped;
-  const absl::StatusOr<BundleManifest> manifest = ReadBundle(path, limits);
-  if (manifest.ok()) return LabelOfBundle(*manifest);
-  if (absl::IsResourceExhausted(manifest.status())) {
+  const absl::StatusOr<BundleOrImage> read =
+      ReadBundleOrImage(path, FolderOf(path), limits);
+  if (read.ok()) return LabelOfBundle(read->manifest);
+  if (absl::IsResourceExhausted(read.status())) {
     return absl::PermissionDeniedError(absl::StrCat(
         "the bundle's label cannot be read, and labels have owners here: ",
-        manifest.status().message()));
+        read.status().message()));
   }
-  if (absl::IsAborted(manifest.status())) {
-    return absl::UnavailableError(manifest.status().message());
+  if (absl::IsAborted(read.status())) {
+    return absl::UnavailableError(read.status().message());
   }
-  return manifest.status();
+  return read.status();
 }
 
 }  // namespace footprint

@@ -2,18 +2,18 @@
 // labels have owners.
 //
 //   absl::StatusOr<std::string> label = ReadBundleLabel("model.bundle", {});
-//   // "//A:fit", or the name of its entry
+//   // "//A:fit", or a label made of its entry
 //
-// The archive is read to its end, since a bundle with a second manifest is
-// refused as a whole. label_reader.h keeps submitters from taking too much of
-// that time.
+// The archive of a bundle is read to its end, since a bundle with a second
+// manifest is refused as a whole. Of an image only the documents are read.
+// label_reader.h keeps submitters from taking too much of that time.
 //
-// Thread-safe; keeps nothing. Memory: that of ReadBundle (bundle.h). Time: that
-// of ReadBundle, at most a minute. Errors:
+// Thread-safe; keeps nothing. Memory and time: those of ReadBundleOrImage
+// (bundle_or_image.h), at most a minute. Errors:
 // kInvalidArgument if the bundle is at fault, so that a trial cannot run it;
 // kPermissionDenied if it exceeds a limit, for instance of time, since a trial
 // might still run it; kUnavailable if this host has no room; kCancelled if
-// `is_stopped` returned true; else those of ReadBundle.
+// `is_stopped` returned true; else those of ReadBundleOrImage.
 
 #ifndef FOOTPRINT_GATES_TRIALS_BUNDLE_LABEL_H_
 #define FOOTPRINT_GATES_TRIALS_BUNDLE_LABEL_H_

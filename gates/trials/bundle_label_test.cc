@@ -8,6 +8,9 @@
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/bundles/bundle.h"
+#include "footprint/gates/bundles/bundle_limits.h"
+#include "footprint/gates/bundles/test_tar.h"
+#include "footprint/gates/images/test_image.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -33,6 +36,21 @@ TEST(BundleLabelTest, TheLabelIsTheManifests) {
               IsOkAndHolds("//team:fit"));
   EXPECT_THAT(ReadBundleLabel(WriteBundle("without", ""), {}),
               IsOkAndHolds("//bundle:run.sh"));
+}
+
+TEST(BundleLabelTest, AnImageHasALabelToo) {
+  TestImage image;
+  image.settings = R"("Cmd":["run"],"Labels":{"org.footprint.bundle":)"
+                   R"("schema_version: 1 label: '//team:image'"})";
+  std::string path = WriteImageArchive("image.tar", FilesOf(image).files);
+  EXPECT_THAT(ReadBundleLabel(path, {}), IsOkAndHolds("//team:image"));
+  // No other reader of the server's may see another label.
+  path = WriteTestFile("image.tar.gz", GzipOf(ReadTestFile(path)));
+  EXPECT_THAT(ReadBundleLabel(path, {}), IsOkAndHolds("//team:image"));
+  image.settings = R"("Cmd":["/bin/run"])";
+  EXPECT_THAT(
+      ReadBundleLabel(WriteImageArchive("image.tar", FilesOf(image).files), {}),
+      IsOkAndHolds("//image:run"));
 }
 
 TEST(BundleLabelTest, AFaultyBundleHasNone) {

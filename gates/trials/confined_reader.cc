@@ -30,10 +30,12 @@ SandboxRun ReaderRun(const RecordsToRead& records, const std::string& program) {
   SandboxRun run;
   run.program = "/runner";
   run.runner = program;
-  run.arguments = {"record_reader", "/records",
+  run.arguments = {"record_reader",
+                   "/records",
                    absl::StrCat(records.run.exit_status),
                    absl::StrCat(records.run.signal_number),
-                   absl::StrCat(records.run.wall_time_ns)};
+                   absl::StrCat(records.run.wall_time_ns),
+                   records.run.root_folder};
   run.arguments.insert(run.arguments.end(), records.run.arguments.begin(),
                        records.run.arguments.end());
   // A sanitizer's leak check needs ptrace, which the sandbox refuses.

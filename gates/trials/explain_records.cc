@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "footprint/base/text/report_escape.h"
@@ -113,6 +114,17 @@ void AddPeakSites(const MeasuredRun& run, TrialExplanation* explanation) {
   }
 }
 
+// Names the objects by their paths here, so that their symbols are found.
+void FindObjectsBelow(const std::string& root_folder,
+                      MeasuredProcess* process) {
+  if (!process->sites.has_value()) return;
+  for (auto& each : process->sites->modules) {
+    if (absl::StartsWith(each.path, "/")) {
+      each.path = absl::StrCat(root_folder, each.path);
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<TrialExplanation> ExplainRecords(const RecordedRun& run) {
@@ -121,6 +133,11 @@ absl::StatusOr<TrialExplanation> ExplainRecords(const RecordedRun& run) {
   if (!processes.ok()) return processes.status();
   if (processes->empty()) {
     return absl::NotFoundError("the program left no records");
+  }
+  if (!run.root_folder.empty()) {
+    for (MeasuredProcess& each : *processes) {
+      FindObjectsBelow(run.root_folder, &each);
+    }
   }
   AgentRun agent_run;
   agent_run.arguments = run.arguments;

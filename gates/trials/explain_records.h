@@ -24,7 +24,9 @@
 namespace footprint {
 
 struct RecordedRun {
-  std::string folder;                  // folder of the records
+  std::string folder;  // folder of the records
+  // The folder in which the program's root is here; empty if it is the root.
+  std::string root_folder;
   std::vector<std::string> arguments;  // the program's name and its arguments
   int exit_status = 0;
   int signal_number = 0;

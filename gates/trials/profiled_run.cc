@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/file_descriptor.h"
@@ -32,6 +33,26 @@ constexpr int64_t kMostRecordsBytes = int64_t{256} << 20;
 constexpr int kMostRecords = 4000;
 // A site of one MiB is sampled about 16 times.
 constexpr int64_t kSampledBytes = 64 << 10;
+// Where the reader sees the bundle, or the root of an image.
+constexpr char kReaderBundleFolder[] = "/bundle";
+// The images of most distributions have a C library of their own.
+constexpr char kNoRecordsOfImage[] =
+    "there are none, since the profiler could not be loaded into the program; "
+    "it needs a program for this machine that glibc's loader loads, not a "
+    "static one and not musl, and a glibc not older than the one that "
+    "Footprint was built with";
+
+// Adds the agent to the objects that the loader loads first. An image may have
+// some of its own.
+void Preload(const std::string& agent, std::vector<std::string>* environment) {
+  constexpr absl::string_view kVariable = "LD_PRELOAD=";
+  for (std::string& each : *environment) {
+    if (!absl::StartsWith(each, kVariable)) continue;
+    each = absl::StrCat(kVariable, agent, ":", each.substr(kVariable.size()));
+    return;
+  }
+  environment->push_back(absl::StrCat(kVariable, agent));
+}
 
 absl::Status WriteFile(const std::string& path, absl::string_view bytes,
                        mode_t mode) {
@@ -138,8 +159,9 @@ absl::Status ProfiledRun::Prepare(SandboxRun* run) {
   run->agent = absl::StrCat(folder_, "/agent.so");
   absl::Status status = WriteFile(run->agent, EmbeddedAgent(), 0555);
   if (!status.ok()) return status;
-  run->environment.push_back("LD_PRELOAD=/agent.so");
-  run->environment.push_back(absl::StrCat(kRecordFolderVariable, "=/records"));
+  Preload(AgentPath(*run), &run->environment);
+  run->environment.push_back(
+      absl::StrCat(kRecordFolderVariable, "=", RecordsPath(*run)));
   run->environment.push_back(absl::StrCat(kStagesVariable, "=all"));
   run->environment.push_back(absl::StrCat(kSamplingIntervalVariable, "=",
                                           is_exact_ ? 0 : kSampledBytes));
@@ -147,7 +169,8 @@ absl::Status ProfiledRun::Prepare(SandboxRun* run) {
     CopyRecords(folder, records);
   };
   arguments_ = run->arguments;
-  bundle_folder_ = run->bundle_folder;
+  is_image_ = !run->image_folder.empty();
+  bundle_folder_ = is_image_ ? run->image_folder : run->bundle_folder;
   return absl::OkStatus();
 }
 
@@ -155,6 +178,7 @@ void ProfiledRun::Explain(const SandboxRoot& root, const TrialRun& run,
                           int64_t limit_bytes, TrialResult* result) const {
   RecordsToRead records;
   records.run.folder = absl::StrCat(folder_, "/records");
+  if (is_image_) records.run.root_folder = kReaderBundleFolder;
   records.run.arguments = arguments_;
   records.run.exit_status = run.exit_status();
   records.run.signal_number = run.signal_number();
@@ -164,7 +188,10 @@ void ProfiledRun::Explain(const SandboxRoot& root, const TrialRun& run,
   records.bundle_folder = bundle_folder_;
   absl::StatusOr<TrialExplanation> explanation =
       ReadRecordsConfined(root, records, EmbeddedRecordReader());
-  if (absl::IsNotFound(explanation.status())) return;
+  if (absl::IsNotFound(explanation.status())) {
+    if (is_image_) result->set_explanation_failure(kNoRecordsOfImage);
+    return;
+  }
   if (!explanation.ok()) {
     result->set_explanation_failure(
         EscapeForProto(explanation.status().message()));

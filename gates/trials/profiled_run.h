@@ -46,6 +46,7 @@ class ProfiledRun {
   std::string folder_;
   bool is_exact_;
   std::string bundle_folder_;
+  bool is_image_ = false;
   std::vector<std::string> arguments_;
 };
 

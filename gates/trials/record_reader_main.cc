@@ -1,6 +1,7 @@
 // Reads the records that a program left, in a confined process:
 //
-//   record_reader FOLDER EXIT_STATUS SIGNAL_NUMBER WALL_TIME_NS ARGUMENT...
+//   record_reader FOLDER EXIT_STATUS SIGNAL_NUMBER WALL_TIME_NS ROOT_FOLDER
+//                 ARGUMENT...
 //
 // Standard output gets a TrialExplanation, standard error the reason if there
 // is none. ReadRecordsConfined starts it.
@@ -21,13 +22,14 @@ namespace {
 
 int Main(int argc, char** argv) {
   RecordedRun run;
-  if (argc < 6 || !absl::SimpleAtoi(argv[2], &run.exit_status) ||
+  if (argc < 7 || !absl::SimpleAtoi(argv[2], &run.exit_status) ||
       !absl::SimpleAtoi(argv[3], &run.signal_number) ||
       !absl::SimpleAtoi(argv[4], &run.wall_time_ns)) {
     return 2;
   }
   run.folder = argv[1];
-  run.arguments.assign(argv + 5, argv + argc);
+  run.root_folder = argv[5];
+  run.arguments.assign(argv + 6, argv + argc);
   const absl::StatusOr<TrialExplanation> explanation = ExplainRecords(run);
   if (!explanation.ok()) {
     std::fprintf(stderr, "%s\n",

@@ -21,6 +21,8 @@
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/bundles/bundle.h"
+#include "footprint/gates/bundles/bundle_limits.h"
+#include "footprint/gates/images/bundle_or_image.h"
 #include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/sandbox/sandbox.h"
@@ -77,11 +79,21 @@ absl::StatusOr<std::vector<ThresholdSource>> ReadThresholds(
   return thresholds;
 }
 
-std::string DescribeUnexecutable(const std::string& program,
+std::string DescribeUnexecutable(const BundleOrImage& input,
+                                 const std::string& program,
                                  const absl::Status& status) {
-  return absl::StrCat("'", EscapeForProto(program),
-                      "' cannot be executed: ", status.message(),
+  const std::string where =
+      input.image_folder.empty()
+          ? ""
+          : absl::StrCat(" in the image's folder ",
+                         EscapeForProto(input.working_folder));
+  return absl::StrCat("'", EscapeForProto(program), "' cannot be executed",
+                      where, ": ", status.message(),
                       "; mark it executable, and begin a script with #!");
+}
+
+bool IsFaultOfBundle(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsResourceExhausted(status);
 }
 
 void AddDoubt(const std::string& program, const std::string& doubt,
@@ -146,29 +158,41 @@ class Trial {
     *result_.mutable_verdict() = MakeTrialVerdict(result_, by_thresholds_);
   }
 
+  absl::Status DecideBadBundle(const absl::Status& status) {
+    Decide(BAD_BUNDLE, EscapeForProto(status.message()), &result_);
+    return absl::OkStatus();
+  }
+
   absl::Status Unpack() {
-    std::string path = request_.bundle_path();
-    struct stat about = {};
-    if (stat(path.c_str(), &about) != 0) {
-      return FileError(errno, path, "cannot be read");
-    }
     BundleLimits limits = ReadLimits(request_);
     limits.is_stopped = is_stopped_;
+    std::string path = request_.bundle_path();
+    const bool is_image = IsImagePath(path, is_stopped_);
+    struct stat about = {};
+    if (!is_image && stat(path.c_str(), &about) != 0) {
+      return FileError(errno, path, "cannot be read");
+    }
     absl::Status status;
-    if (S_ISDIR(about.st_mode)) {
+    if (!is_image && S_ISDIR(about.st_mode)) {
       status = MakeBundle(path, folder_.Path("archive"));
       path = folder_.Path("archive");
     }
-    if (status.ok()) status = ReadBundle(path, limits).status();
-    if (absl::IsInvalidArgument(status) || absl::IsResourceExhausted(status)) {
-      Decide(BAD_BUNDLE, EscapeForProto(status.message()), &result_);
-      return absl::OkStatus();
+    // A bundle is checked before a byte of it is written. The layers of an
+    // image are checked one by one.
+    if (status.ok() && !is_image) {
+      status = ReadBundleOrImage(path, folder_.path(), limits).status();
     }
+    if (IsFaultOfBundle(status)) return DecideBadBundle(status);
     if (!status.ok()) return status;
-    absl::StatusOr<BundleManifest> manifest =
-        UnpackBundle(path, folder_.Path("bundle"), limits);
-    if (!manifest.ok()) return manifest.status();
-    *result_.mutable_manifest() = *std::move(manifest);
+    absl::StatusOr<BundleOrImage> unpacked =
+        UnpackBundleOrImage(path, folder_.path(), SandboxUser(), limits);
+    if (is_image && IsFaultOfBundle(unpacked.status())) {
+      return DecideBadBundle(unpacked.status());
+    }
+    if (!unpacked.ok()) return unpacked.status();
+    input_ = *std::move(unpacked);
+    *result_.mutable_manifest() = input_.manifest;
+    result_.set_image_digest(input_.image_digest);
     if (result_.manifest().kind() == BundleManifest::LOWMEM_CHECKPOINT &&
         request_.lowmem_program().empty()) {
       Decide(BAD_BUNDLE,
@@ -191,8 +215,7 @@ class Trial {
   }
 
   SandboxRun MakeRun(int64_t limit_bytes) const {
-    return MakeSandboxRun(request_, result_.manifest(), folder_.Path("bundle"),
-                          limits_, limit_bytes);
+    return MakeSandboxRun(request_, input_, limits_, limit_bytes);
   }
 
   // Runs the program once. If it cannot be executed, decides BAD_BUNDLE and
@@ -200,14 +223,15 @@ class Trial {
   absl::StatusOr<const TrialRun*> RunOnce(const SandboxRoot& root,
                                           TrialRun::Purpose purpose,
                                           const SandboxRun& run) {
-    const absl::Status evicted = EvictFiles(folder_.Path("bundle"));
+    const absl::Status evicted =
+        EvictFiles(input_.image_folder.empty() ? input_.bundle_folder
+                                               : input_.image_folder);
     if (!evicted.ok()) return evicted;
     const MemoryAdmission::Share share = admission_.Await(run.limit_bytes);
     const absl::StatusOr<SandboxEnd> end = RunInSandbox(root, run);
     if (absl::IsInvalidArgument(end.status())) {
       Decide(BAD_BUNDLE,
-             DescribeUnexecutable(result_.manifest().entry(), end.status()),
-             &result_);
+             DescribeUnexecutable(input_, run.program, end.status()), &result_);
       return nullptr;
     }
     if (!end.ok()) return end.status();
@@ -343,6 +367,7 @@ class Trial {
   const std::function<bool()>& is_stopped_;
   const std::function<void(const TrialResult&)>& on_decided_;
   TemporaryFolder folder_;
+  BundleOrImage input_;
   TrialResult result_;
   Verdict by_thresholds_;
   TrialLimits limits_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/text/format_bytes.h"
@@ -92,6 +93,14 @@ int ComputeTimeLimit(const TrialRequest& request,
              : asked;
 }
 
+// Sets the command of an image, whose programs may lie anywhere in it.
+void SetImageCommand(const BundleManifest& manifest, SandboxRun* run) {
+  const bool is_script = manifest.kind() == BundleManifest::PYTHON_SCRIPT;
+  run->program = is_script ? "python3" : manifest.entry();
+  run->arguments = {run->program};
+  if (is_script) run->arguments.push_back(manifest.entry());
+}
+
 void SetCommand(const TrialRequest& request, const BundleManifest& manifest,
                 SandboxRun* run) {
   switch (manifest.kind()) {
@@ -112,8 +121,18 @@ void SetCommand(const TrialRequest& request, const BundleManifest& manifest,
       run->program = absl::StrCat("/bundle/", manifest.entry());
       run->arguments = {manifest.entry()};
   }
-  run->arguments.insert(run->arguments.end(), manifest.arguments().begin(),
-                        manifest.arguments().end());
+}
+
+// Sets a variable, in place of an earlier value.
+void SetVariable(const std::string& variable,
+                 std::vector<std::string>* environment) {
+  const std::string name = variable.substr(0, variable.find('=') + 1);
+  for (std::string& each : *environment) {
+    if (!absl::StartsWith(each, name)) continue;
+    each = variable;
+    return;
+  }
+  environment->push_back(variable);
 }
 
 }  // namespace
@@ -136,12 +155,20 @@ absl::StatusOr<TrialLimits> ComputeTrialLimits(const TrialRequest& request,
 }
 
 SandboxRun MakeSandboxRun(const TrialRequest& request,
-                          const BundleManifest& manifest,
-                          const std::string& bundle_folder,
-                          const TrialLimits& limits, int64_t limit_bytes) {
+                          const BundleOrImage& input, const TrialLimits& limits,
+                          int64_t limit_bytes) {
   SandboxRun run;
-  run.bundle_folder = bundle_folder;
-  SetCommand(request, manifest, &run);
+  const BundleManifest& manifest = input.manifest;
+  if (input.image_folder.empty()) {
+    run.bundle_folder = input.bundle_folder;
+    SetCommand(request, manifest, &run);
+  } else {
+    run.image_folder = input.image_folder;
+    run.working_folder = input.working_folder;
+    SetImageCommand(manifest, &run);
+  }
+  run.arguments.insert(run.arguments.end(), manifest.arguments().begin(),
+                       manifest.arguments().end());
   run.environment = {"PATH=/usr/local/bin:/usr/bin:/bin",
                      "HOME=/tmp",
                      "TMPDIR=/tmp",
@@ -150,6 +177,9 @@ SandboxRun MakeSandboxRun(const TrialRequest& request,
                      "PYTHONHASHSEED=0",
                      "PYTHONDONTWRITEBYTECODE=1",
                      "PYTHONNOUSERSITE=1"};
+  for (const std::string& each : input.environment) {
+    SetVariable(each, &run.environment);
+  }
   run.limit_bytes =
       std::max(std::min(limit_bytes, limits.room_bytes), kLeastLimitBytes);
   run.scratch_bytes = request.scratch_bytes() > 0 ? request.scratch_bytes()

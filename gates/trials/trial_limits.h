@@ -3,8 +3,8 @@
 //
 //   absl::StatusOr<TrialLimits> limits =
 //       ComputeTrialLimits(request, manifest, admission.total_bytes());
-//   SandboxRun run = MakeSandboxRun(request, manifest, "/work/trial/bundle",
-//                                   *limits, limits->measuring_limit_bytes);
+//   SandboxRun run = MakeSandboxRun(request, input, *limits,
+//                                   limits->measuring_limit_bytes);
 //
 // Pure functions, thread-safe. Only a trial needs this; others use run_trial.h.
 
@@ -12,10 +12,10 @@
 #define FOOTPRINT_GATES_TRIALS_TRIAL_LIMITS_H_
 
 #include <cstdint>
-#include <string>
 
 #include "absl/status/statusor.h"
 #include "footprint/gates/bundles/bundle.pb.h"
+#include "footprint/gates/images/bundle_or_image.h"
 #include "footprint/gates/sandbox/sandbox.h"
 #include "footprint/gates/trials/trial.pb.h"
 
@@ -50,12 +50,11 @@ absl::StatusOr<TrialLimits> ComputeTrialLimits(const TrialRequest& request,
 
 // Returns how the sandbox runs the bundle's program: the command for the
 // manifest's kind, a fixed environment, and at most `limit_bytes` of memory (at
-// least 1 MiB, at most the room). `bundle_folder` is where the bundle was
-// unpacked.
+// least 1 MiB, at most the room). The input must be unpacked. The
+// variables of an image replace those of the fixed environment.
 SandboxRun MakeSandboxRun(const TrialRequest& request,
-                          const BundleManifest& manifest,
-                          const std::string& bundle_folder,
-                          const TrialLimits& limits, int64_t limit_bytes);
+                          const BundleOrImage& input, const TrialLimits& limits,
+                          int64_t limit_bytes);
 
 }  // namespace footprint
 

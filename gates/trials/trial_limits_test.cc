@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/bundles/bundle.pb.h"
+#include "footprint/gates/images/bundle_or_image.h"
 #include "footprint/gates/sandbox/sandbox.h"
 #include "footprint/gates/trials/trial.pb.h"
 #include "gmock/gmock.h"
@@ -29,6 +30,13 @@ class TrialLimitsTest : public testing::Test {
         ComputeTrialLimits(request_, manifest_, kRoomBytes);
     EXPECT_THAT(limits, IsOk());
     return limits.value_or(TrialLimits());
+  }
+
+  SandboxRun Run(int64_t limit_bytes) const {
+    BundleOrImage bundle;
+    bundle.manifest = manifest_;
+    bundle.bundle_folder = "/bundle_folder";
+    return MakeSandboxRun(request_, bundle, Compute(), limit_bytes);
   }
 
   void AddDevice(const std::string& name, int64_t budget_bytes) {
@@ -128,30 +136,56 @@ TEST_F(TrialLimitsTest, TheManifestMayOnlyShortenTheTime) {
 TEST_F(TrialLimitsTest, RunsOfEachKindHaveTheirCommand) {
   manifest_.set_entry("bin/program");
   manifest_.add_arguments("--fast");
-  SandboxRun run =
-      MakeSandboxRun(request_, manifest_, "/bundle_folder", Compute(), kMiB);
+  SandboxRun run = Run(kMiB);
   EXPECT_EQ(run.bundle_folder, "/bundle_folder");
   EXPECT_EQ(run.program, "/bundle/bin/program");
   EXPECT_THAT(run.arguments, ElementsAre("bin/program", "--fast"));
 
   manifest_.set_kind(BundleManifest::PYTHON_SCRIPT);
-  run = MakeSandboxRun(request_, manifest_, "/bundle_folder", Compute(), kMiB);
+  run = Run(kMiB);
   EXPECT_EQ(run.program, "/usr/bin/python3");
   EXPECT_THAT(run.arguments, ElementsAre("python3", "bin/program", "--fast"));
 
   manifest_.set_kind(BundleManifest::LOWMEM_CHECKPOINT);
   request_.set_lowmem_program("/host/lowmem_run");
-  run = MakeSandboxRun(request_, manifest_, "/bundle_folder", Compute(), kMiB);
+  run = Run(kMiB);
   EXPECT_EQ(run.program, "/runner");
   EXPECT_EQ(run.runner, "/host/lowmem_run");
   EXPECT_THAT(run.arguments, ElementsAre("lowmem_run", "bin", "--fast"));
   manifest_.set_entry("model.safetensors");
-  run = MakeSandboxRun(request_, manifest_, "/bundle_folder", Compute(), kMiB);
+  run = Run(kMiB);
   EXPECT_THAT(run.arguments, ElementsAre("lowmem_run", ".", "--fast"));
 }
 
+TEST_F(TrialLimitsTest, AnImageIsRunAsItShips) {
+  manifest_.set_kind(BundleManifest::NATIVE_PROGRAM);
+  manifest_.set_entry("serve");
+  manifest_.add_arguments("--fast");
+  BundleOrImage image;
+  image.manifest = manifest_;
+  image.image_folder = "/work/image";
+  image.working_folder = "/srv";
+  image.environment = {"LANG=de_DE.UTF-8", "PATH=/opt/venv/bin:/bin", "A=1",
+                       "A=2"};
+  SandboxRun run = MakeSandboxRun(request_, image, Compute(), kMiB);
+  EXPECT_EQ(run.image_folder, "/work/image");
+  EXPECT_EQ(run.bundle_folder, "");
+  EXPECT_EQ(run.working_folder, "/srv");
+  EXPECT_EQ(run.program, "serve");
+  EXPECT_THAT(run.arguments, ElementsAre("serve", "--fast"));
+  EXPECT_THAT(
+      run.environment,
+      ElementsAre("PATH=/opt/venv/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp",
+                  "LANG=de_DE.UTF-8", "TZ=UTC", "PYTHONHASHSEED=0",
+                  "PYTHONDONTWRITEBYTECODE=1", "PYTHONNOUSERSITE=1", "A=2"));
+  image.manifest.set_kind(BundleManifest::PYTHON_SCRIPT);
+  run = MakeSandboxRun(request_, image, Compute(), kMiB);
+  EXPECT_EQ(run.program, "python3");
+  EXPECT_THAT(run.arguments, ElementsAre("python3", "serve", "--fast"));
+}
+
 TEST_F(TrialLimitsTest, RunsKeepToTheRoomAndToTheRequest) {
-  SandboxRun run = MakeSandboxRun(request_, manifest_, "", Compute(), 1);
+  SandboxRun run = Run(1);
   EXPECT_EQ(run.limit_bytes, kMiB);
   EXPECT_EQ(run.scratch_bytes, 64 * kMiB);
   EXPECT_EQ(run.process_limit, 256);
@@ -159,7 +193,7 @@ TEST_F(TrialLimitsTest, RunsKeepToTheRoomAndToTheRequest) {
   request_.set_process_limit(7);
   EXPECT_EQ(run.cpu_weight, 0);
   request_.set_cpu_weight(400);
-  run = MakeSandboxRun(request_, manifest_, "", Compute(), 2 * kRoomBytes);
+  run = Run(2 * kRoomBytes);
   EXPECT_EQ(run.limit_bytes, kRoomBytes);
   EXPECT_EQ(run.scratch_bytes, 5 * kMiB);
   EXPECT_EQ(run.process_limit, 7);

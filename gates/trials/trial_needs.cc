@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "absl/status/status.h"
-#include "footprint/gates/bundles/bundle.h"
+#include "footprint/gates/bundles/bundle_limits.h"
+#include "footprint/gates/images/bundle_or_image.h"
 #include "footprint/gates/trials/confined_reader.h"
 #include "footprint/gates/trials/trial_limits.h"
 
@@ -53,14 +54,14 @@ absl::StatusOr<TrialNeeds> FindTrialNeeds(
     const TrialRequest& request, const std::function<bool()>& is_stopped) {
   BundleLimits limits;
   limits.is_stopped = is_stopped;
-  const absl::StatusOr<BundleManifest> manifest =
-      ReadBundle(request.bundle_path(), limits);
-  if (manifest.ok()) return ComputeTrialNeeds(request, *manifest);
-  if (absl::IsInvalidArgument(manifest.status()) ||
-      absl::IsResourceExhausted(manifest.status())) {
+  const absl::StatusOr<BundleOrImage> read = ReadBundleOrImage(
+      request.bundle_path(), FolderOf(request.bundle_path()), limits);
+  if (read.ok()) return ComputeTrialNeeds(request, read->manifest);
+  if (absl::IsInvalidArgument(read.status()) ||
+      absl::IsResourceExhausted(read.status())) {
     return NeedsOfUnpacking();
   }
-  return manifest.status();
+  return read.status();
 }
 
 }  // namespace footprint

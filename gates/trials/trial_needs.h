@@ -6,13 +6,13 @@
 //   job.memory_bytes = needs->memory_bytes;
 //
 // Both figures are upper bounds for any host: most trials need less. They
-// follow from the manifest, so the bundle is read to its end and nothing is
-// unpacked. For a bundle that cannot be tried, they are the memory and the time
-// of reading and unpacking.
+// follow from the manifest, so a bundle is read to its end, and nothing is
+// unpacked but an image's archive that is compressed. For a bundle that cannot
+// be tried, they are the memory and the time of reading and unpacking.
 //
-// Thread-safe; keeps nothing. Memory and time: those of ReadBundle (bundle.h).
-// Errors: those of ReadBundle for which the bundle is not at fault, such as
-// kCancelled if `is_stopped` returned true.
+// Thread-safe; keeps nothing. Memory and time: those of ReadBundleOrImage
+// (bundle_or_image.h). Errors: those of ReadBundleOrImage for which the bundle
+// is not at fault, such as kCancelled if `is_stopped` returned true.
 
 #ifndef FOOTPRINT_GATES_TRIALS_TRIAL_NEEDS_H_
 #define FOOTPRINT_GATES_TRIALS_TRIAL_NEEDS_H_

@@ -159,6 +159,9 @@ void AddRemarks(const TrialResult& result, const std::string& label,
                 absl::StrCat("the program's records cannot be read: ",
                              result.explanation_failure()));
   }
+  if (!result.image_digest().empty()) {
+    remarks.Add("image", result.image_digest());
+  }
   if (!result.environment().empty()) {
     remarks.Add("ran on", result.environment());
   }

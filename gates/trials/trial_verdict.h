@@ -24,7 +24,7 @@ namespace footprint {
 
 // Version of this judge's rules, apart from thresholds and host. It is raised
 // when the same bundle could get another verdict.
-inline constexpr int kJudgeVersion = 2;
+inline constexpr int kJudgeVersion = 3;
 
 // Returns the label of a bundle: its manifest's, or one made from its entry.
 std::string LabelOfBundle(const BundleManifest& manifest);

@@ -175,6 +175,14 @@ TEST(TrialVerdictTest, SaysWhyThereIsNoProfile) {
                        "record is torn"));
 }
 
+TEST(TrialVerdictTest, AnImageIsNamedByItsDigest) {
+  EXPECT_THAT(ListRemarks(MakeVerdict(
+                  R"pb(cause: FITS image_digest: "sha256:ab")pb", "")),
+              Contains("image: sha256:ab"));
+  EXPECT_THAT(ListRemarks(MakeVerdict("cause: FITS", "")),
+              Not(Contains(HasSubstr("image"))));
+}
+
 TEST(TrialVerdictTest, ShowsTheFirstFivePlaces) {
   std::string sites = "cause: FITS";
   for (int i = 0; i < 7; ++i) {
