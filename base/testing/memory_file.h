@@ -30,6 +30,7 @@ class MemoryFile {
   explicit MemoryFile(absl::string_view bytes)
       : descriptor_(memfd_create("memory_file", MFD_CLOEXEC)),
         path_("/proc/self/fd/" + std::to_string(descriptor_)) {
+    CheckThat(descriptor_ >= 0);
     Write(0, bytes);
   }
   MemoryFile(const MemoryFile&) = delete;

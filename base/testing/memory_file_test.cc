@@ -1,5 +1,6 @@
 #include "footprint/base/testing/memory_file.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,6 +41,17 @@ TEST(MemoryFileTest, GoesWithItsObject) {
     path = file.path();
   }
   EXPECT_NE(access(path.c_str(), F_OK), 0);
+}
+
+// An empty file has no bytes, so writing them cannot notice the refusal.
+TEST(MemoryFileTest, EndsTheProcessIfTheSystemRefuses) {
+  const auto refuse = [](const char* bytes) {
+    const rlimit none = {0, 0};
+    setrlimit(RLIMIT_NOFILE, &none);
+    const MemoryFile file(bytes);
+  };
+  EXPECT_DEATH(refuse("a"), "a file in memory: Too many open files");
+  EXPECT_DEATH(refuse(""), "a file in memory: Too many open files");
 }
 
 }  // namespace
