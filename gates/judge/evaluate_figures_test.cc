@@ -92,6 +92,9 @@ TEST(EvaluateFiguresTest, ALawIsJudgedOnceAFamily) {
   EXPECT_EQ(verdict.judgements(1).rule(), PREDICTED_MAXIMUM);
   EXPECT_NEAR(static_cast<double>(verdict.judgements(1).measured()),
               static_cast<double>(Linear(30000)), 1000);
+  EXPECT_EQ(verdict.judgements(0).size(), "");
+  EXPECT_EQ(verdict.judgements(1).size(), "rows=30000");
+  EXPECT_EQ(verdict.judgements(2).size(), "rows=300000");
 }
 
 TEST(EvaluateFiguresTest, AnAccidentalSquareIsRejected) {

@@ -88,7 +88,10 @@ void JudgementList::WriteJudgement(const Ruling& ruling,
   const RuledFigure* const figure =
       ruling.figure < 0 ? nullptr
                         : &figures_[static_cast<size_t>(ruling.figure)];
-  if (figure != nullptr) judgement->set_explanation(figure->explanation);
+  if (figure != nullptr) {
+    judgement->set_explanation(figure->explanation);
+    judgement->set_size(figure->size);
+  }
   if (ruling.holds) return;
   if (figure != nullptr) {
     // The update command cannot change such a number.

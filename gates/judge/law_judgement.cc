@@ -161,6 +161,19 @@ class LawJudge {
     figures_.push_back(figure);
   }
 
+  // Returns a name that no earlier figure has.
+  std::string MakeUnique(const std::string& size) const {
+    std::string name = size;
+    const auto has_name = [&name](const RuledFigure& figure) {
+      return figure.size == name;
+    };
+    for (int i = 2; std::any_of(figures_.begin(), figures_.end(), has_name);
+         ++i) {
+      name = absl::StrCat(size, " (", i, ")");
+    }
+    return name;
+  }
+
   void AddPrediction(const SizeLimit& limit) {
     // Reads the size to predict, and how far it is beyond the measured sizes.
     std::vector<double> at;
@@ -176,8 +189,10 @@ class LawJudge {
             std::max(furthest, *size / *CollectValues(points_, i).rbegin());
       }
     }
+    const std::string size = absl::StrJoin(words, " ");
     RuledFigure figure;
     figure.rule = PREDICTED_MAXIMUM;
+    figure.size = MakeUnique(size);
     figure.limit = limit.max_bytes();
     if (at.size() != names_.size()) {
       figure.decision = BAD_CONFIGURATION;
@@ -197,9 +212,8 @@ class LawJudge {
     figure.explanation = absl::StrFormat(
         "%s; at %s, %.3g times the largest size that was measured, it predicts "
         "%s (%s to %s), at most %s",
-        LawWords(), absl::StrJoin(words, " "), furthest,
-        BytesText(prediction.value), BytesText(prediction.low),
-        BytesText(prediction.high), BytesText(most));
+        LawWords(), size, furthest, BytesText(prediction.value),
+        BytesText(prediction.low), BytesText(prediction.high), BytesText(most));
     if (figure.decision == INCONCLUSIVE) {
       figure.explanation += "; measure nearer to that size, or more sizes";
     }

@@ -13,6 +13,7 @@
 namespace footprint {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -128,6 +129,31 @@ TEST(ScalingRuleTest, ASizeThatIsNeverRunIsPredicted) {
   EXPECT_NEAR(static_cast<double>(judge(2500000).measured), Linear(30000), 100);
   EXPECT_THAT(judge(2500000).explanation, HasSubstr("at rows=30000, 10 times"));
   EXPECT_EQ(judge(2300000).decision, REJECT);
+}
+
+TEST(ScalingRuleTest, EachSizeOfALimitHasAName) {
+  std::vector<std::string> names;
+  for (const RuledFigure& figure :
+       JudgeScaling(Rules(R"pb(
+                      argument: "rows"
+                      max_exponent: 1
+                      at {
+                        argument { name: "rows" value: "30000" }
+                        max_bytes: 2500000
+                      }
+                      at {
+                        argument { name: "rows" value: "3e5" }
+                        max_bytes: 25000000
+                      }
+                      at {
+                        argument { name: "rows" value: "30000" }
+                        max_bytes: 2600000
+                      })pb"),
+                    Sizes(Linear))) {
+    names.push_back(figure.size);
+  }
+  EXPECT_THAT(names,
+              ElementsAre("", "rows=30000", "rows=3e5", "rows=30000 (2)"));
 }
 
 TEST(ScalingRuleTest, APredictionWhoseRangeHoldsTheLimitIsInconclusive) {

@@ -25,6 +25,8 @@ struct RuledFigure {
   int64_t measured = 0;
   int64_t limit = 0;
   Determinism determinism = DETERMINISM_UNSPECIFIED;  // of the measured value
+  // The size of a PREDICTED_MAXIMUM (Judgement.size).
+  std::string size;
   // The beginning of a sentence: "0 of 59 runs exceed it, so ..."; empty if the
   // two numbers need no explanation.
   std::string explanation;

@@ -72,12 +72,18 @@ Unit FindUnit(const Judgement& judgement) {
 }
 
 Labels MakeLabels(const Judgement& judgement) {
-  return {{"deployment", judgement.label()},
-          {"benchmark", judgement.benchmark()},
-          {"phase", judgement.phase()},
-          {"metric", std::string(SchemaNameOfMetric(judgement.metric()))},
-          {"rule", FindWords(judgement.rule()).limit},
-          {"limit_location", judgement.threshold_location()}};
+  Labels labels = {
+      {"deployment", judgement.label()},
+      {"benchmark", judgement.benchmark()},
+      {"phase", judgement.phase()},
+      {"metric", std::string(SchemaNameOfMetric(judgement.metric()))},
+      {"rule", FindWords(judgement.rule()).limit},
+      {"limit_location", judgement.threshold_location()}};
+  // A threshold can limit the prediction of a law at several sizes.
+  if (!judgement.size().empty()) {
+    labels.emplace_back("size", judgement.size());
+  }
+  return labels;
 }
 
 class OpenmetricsReport {

@@ -48,5 +48,22 @@ TEST(OpenmetricsReportTest, APointIsToldOnce) {
             Report(verdict, true).rfind("} 1001"));
 }
 
+// A threshold over a law can limit the prediction at several sizes.
+TEST(OpenmetricsReportTest, LimitsAtSeveralSizesAreToldApart) {
+  Verdict verdict;
+  for (const char* size : {"rows=30000", "rows=300000"}) {
+    Judgement* const judgement = verdict.add_judgements();
+    *judgement = ExampleVerdict().judgements(0);
+    judgement->set_rule(PREDICTED_MAXIMUM);
+    judgement->set_size(size);
+  }
+  verdict.mutable_judgements(1)->set_decision(REJECT);
+  const std::string text = Report(verdict, true);
+  EXPECT_THAT(text, HasSubstr("limit_location=\"t.textproto:4\","
+                              "size=\"rows=30000\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("limit_location=\"t.textproto:4\","
+                              "size=\"rows=300000\"} 0\n"));
+}
+
 }  // namespace
 }  // namespace footprint
