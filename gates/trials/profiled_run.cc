@@ -84,7 +84,8 @@ int64_t CopyData(int source, int target, int64_t most_bytes) {
     const int64_t hole = lseek(source, offset, SEEK_HOLE);
     while (offset < hole && copied < most_bytes) {
       const int64_t got =
-          ReadAt(source, offset, std::min<int64_t>(hole - offset, kBlockBytes),
+          ReadAt(source, offset,
+                 std::min({hole - offset, kBlockBytes, most_bytes - copied}),
                  block.data());
       if (got <= 0 || !WriteAt(target, offset, block.data(), got)) {
         return copied;

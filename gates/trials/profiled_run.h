@@ -58,6 +58,4 @@ MemoryProfile ProfileToJudge(const TrialResult& result);
 
 }  // namespace footprint
 
-// Tested by run_trial_test.
-
 #endif  // FOOTPRINT_GATES_TRIALS_PROFILED_RUN_H_
