@@ -90,16 +90,18 @@ bool DecideByPeak(const TrialLimits& limits, TrialResult* result) {
 
 void RejectAboveMeasuringLimit(const TrialRun& run, const TrialLimits& limits,
                                TrialResult* result) {
+  const bool has_budget = limits.budget_bytes > 0;
   result->set_excess_bytes(
-      std::max<int64_t>(0, run.peak_bytes() - limits.budget_bytes));
-  Decide(OUT_OF_MEMORY_UNDER_LIMIT,
-         absl::StrCat("needs more than ", FormatBytes(run.limit_bytes()),
-                      ", where it was measured",
-                      limits.budget_bytes > 0
-                          ? absl::StrCat("; the budget is ",
-                                         FormatBytes(limits.budget_bytes))
-                          : ""),
-         result);
+      has_budget ? std::max<int64_t>(0, run.peak_bytes() - limits.budget_bytes)
+                 : 0);
+  Decide(
+      OUT_OF_MEMORY_UNDER_LIMIT,
+      absl::StrCat("needs more than ", FormatBytes(run.limit_bytes()),
+                   ", the limit of the run that measures it",
+                   has_budget ? absl::StrCat("; the budget is ",
+                                             FormatBytes(limits.budget_bytes))
+                              : ""),
+      result);
 }
 
 }  // namespace

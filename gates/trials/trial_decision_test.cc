@@ -100,8 +100,8 @@ TEST_F(TrialDecisionTest, ARunOutOfMemoryIsRejectedWithItsExcess) {
   EXPECT_EQ(DecideMeasured(), OUT_OF_MEMORY_UNDER_LIMIT);
   EXPECT_EQ(result_.excess_bytes(), 164 * kMiB);
   EXPECT_EQ(result_.reason(),
-            "needs more than 264 MiB (276,824,064 B), where it was measured; "
-            "the budget is 100 MiB (104,857,600 B)");
+            "needs more than 264 MiB (276,824,064 B), the limit of the run "
+            "that measures it; the budget is 100 MiB (104,857,600 B)");
   // A budget of one byte is valid.
   limits_.budget_bytes = 1;
   DecideMeasured();
@@ -109,7 +109,9 @@ TEST_F(TrialDecisionTest, ARunOutOfMemoryIsRejectedWithItsExcess) {
   limits_.budget_bytes = 0;
   DecideMeasured();
   EXPECT_EQ(result_.reason(),
-            "needs more than 264 MiB (276,824,064 B), where it was measured");
+            "needs more than 264 MiB (276,824,064 B), the limit of the run "
+            "that measures it");
+  EXPECT_EQ(result_.excess_bytes(), 0) << "there is no budget to exceed";
 }
 
 TEST_F(TrialDecisionTest, AKillBelowTheLimitIsTheHosts) {
