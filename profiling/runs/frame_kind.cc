@@ -33,7 +33,9 @@ constexpr absl::string_view kAllocatorPrefixes[] = {"operator new",
                                                     "g_malloc",
                                                     "g_realloc"};
 
-// Removes the return type, with which a demangled template function begins.
+// Removes the return type, with which a demangled template function begins. The
+// type may be one of the standard library, although the function is not. The
+// space in "operator new" belongs to the name.
 absl::string_view WithoutReturnType(absl::string_view function) {
   int depth = 0;
   size_t begin = 0;
@@ -43,7 +45,9 @@ absl::string_view WithoutReturnType(absl::string_view function) {
     if (c == '>') --depth;
     if (depth != 0) continue;
     if (c == '(' && i != begin) break;
-    if (c == ' ') begin = i + 1;
+    if (c == ' ' && !absl::EndsWith(function.substr(0, i), "operator")) {
+      begin = i + 1;
+    }
   }
   return function.substr(begin);
 }
@@ -58,9 +62,8 @@ bool IsAllocator(absl::string_view function) {
 }  // namespace
 
 CodeFrame::Kind NativeFrameKind(absl::string_view function) {
-  return IsAllocator(function) || IsAllocator(WithoutReturnType(function))
-             ? CodeFrame::ALLOCATOR
-             : CodeFrame::NATIVE;
+  return IsAllocator(WithoutReturnType(function)) ? CodeFrame::ALLOCATOR
+                                                  : CodeFrame::NATIVE;
 }
 
 }  // namespace footprint
