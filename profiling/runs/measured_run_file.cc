@@ -101,9 +101,16 @@ absl::Status CheckMoments(const MeasuredImage& image, const IndexCheck& check) {
 }
 
 absl::Status CheckTimes(const MeasuredImage& image, const IndexCheck& check) {
+  int64_t last_ns = 0;
   for (const TimelinePoint& point : image.timeline()) {
     absl::Status status = check.Stage(point.stage());
     if (!status.ok()) return status;
+    if (point.time_ns() < last_ns) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the timeline goes back from ", last_ns, " ns to ",
+                       point.time_ns(), " ns"));
+    }
+    last_ns = point.time_ns();
   }
   for (const ProcessorTime& time : image.processor_time()) {
     absl::Status status = check.Call(time.call());

@@ -143,6 +143,13 @@ TEST(MeasuredRunFileTest, IndicesThatLeadNowhereAreRefused) {
   run = SmallRun();
   run.mutable_images(0)->mutable_timeline(0)->set_time_ns(-5);
   expect_refused(run, "a time is -5");
+  run = SmallRun();
+  run.mutable_images(0)->mutable_timeline(0)->set_time_ns(1000);
+  TimelinePoint* const point = run.mutable_images(0)->add_timeline();
+  point->set_time_ns(1000);
+  EXPECT_THAT(CheckMeasuredRun(run), IsOk());
+  point->set_time_ns(940);
+  expect_refused(run, "the timeline goes back from 1000 ns to 940 ns");
   for (double variance : {-1.0, std::numeric_limits<double>::quiet_NaN(),
                           std::numeric_limits<double>::infinity()}) {
     run = SmallRun();
