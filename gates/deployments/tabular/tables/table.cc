@@ -4,6 +4,14 @@
 
 namespace footprint {
 namespace tabular {
+namespace {
+
+// Blocks for which a builder reserves room in advance. They hold 4 GiB, and
+// their pointers 1 MiB. Room for more is made when rows come, since a small
+// file can promise any number of rows.
+constexpr size_t kMostReservedBlocks = 64 << 10;
+
+}  // namespace
 
 Table::Table(size_t column_count)
     : column_count_(column_count),
@@ -53,8 +61,9 @@ void Table::Clear() {
 
 TableBuilder::TableBuilder(size_t column_count, size_t expected_row_count)
     : table_(column_count), expected_row_count_(expected_row_count) {
-  const size_t block_count = (expected_row_count + table_.rows_per_block_ - 1) /
-                             table_.rows_per_block_;
+  const size_t block_count = std::min(
+      kMostReservedBlocks, (expected_row_count + table_.rows_per_block_ - 1) /
+                               table_.rows_per_block_);
   table_.blocks_.reserve(block_count);
   table_.owned_blocks_.reserve(block_count);
 }

@@ -104,6 +104,15 @@ TEST(TableBuilderTest, TellsWhatTheRowsTake) {
   EXPECT_EQ(builder.size_bytes(), 2 * 3 * sizeof(double));
 }
 
+// A file can promise more rows than there is room for. The builder says so when
+// the rows come.
+TEST(TableBuilderTest, RowsThatAreOnlyExpectedTakeLittleMemory) {
+  TableBuilder builder(/*column_count=*/2,
+                       /*expected_row_count=*/size_t{1} << 58);
+  ASSERT_NE(builder.AddRow(), nullptr);
+  EXPECT_EQ(builder.row_count(), 1u);
+}
+
 TEST(TableTest, IsEmptyAfterBeingMovedFrom) {
   Table table = BuildTable(10, 2, 10);
   const Table moved = std::move(table);
