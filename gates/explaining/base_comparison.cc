@@ -57,8 +57,8 @@ bool IsNoise(int64_t before, int64_t after) {
   return std::abs(growth) <= std::max(kBytes, std::abs(before) / kOneIn);
 }
 
-// Gives varying figures of the change the base's values if they differ by no
-// more than runs do. Returns whether the peak was one of them.
+// Replaces varying figures of the change by those of the base if they differ by
+// no more than runs do. Returns whether the peak was one of them.
 template <typename Measured>
 bool LevelNoise(const Measured& before, Measured* after) {
   bool has_levelled_peak = false;
@@ -119,6 +119,12 @@ absl::Status Rename(
         ", which was renamed; name one that it has"));
   }
   return absl::OkStatus();
+}
+
+Selector MakeSelector(const GrowthLimit& limit) {
+  Selector selector;
+  selector.set_label(limit.label);
+  return selector;
 }
 
 // One call of CompareWithBase, after the profiles were prepared.
@@ -222,18 +228,20 @@ class Comparing {
     return chosen;
   }
 
+  // Limits are only partly ordered: two that overlap may both match.
   int64_t FindLimit(const std::string& label, MetricKind metric,
                     int64_t before) const {
-    const GrowthLimit* found = nullptr;
+    std::vector<const GrowthLimit*> matching;
     for (const GrowthLimit& limit : options_.limits) {
-      if (!GlobMatches(limit.label, label)) continue;
-      Selector selector;
-      selector.set_label(limit.label);
-      Selector other;
-      if (found != nullptr) other.set_label(found->label);
-      if (found == nullptr || !IsMoreParticular(other, selector)) {
-        found = &limit;
-      }
+      if (GlobMatches(limit.label, label)) matching.push_back(&limit);
+    }
+    const GrowthLimit* found = nullptr;
+    for (const GrowthLimit* limit : matching) {
+      const bool is_general = std::any_of(
+          matching.begin(), matching.end(), [limit](const GrowthLimit* other) {
+            return IsMoreParticular(MakeSelector(*other), MakeSelector(*limit));
+          });
+      if (!is_general) found = limit;
     }
     if (found == nullptr) return before;
     return ComputeMaximum(found->above, metric, before).value_or(before);

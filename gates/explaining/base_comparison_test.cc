@@ -169,6 +169,10 @@ TEST(BaseComparisonTest, LimitsAreSharesOrBytesAndTheMostParticularHolds) {
   EXPECT_EQ(Decide(change, {"//a:*=1 %", "0 B"}), ACCEPT);
   EXPECT_EQ(Decide(change, {"1 MB", "//a:b=0 %"}), REJECT);
   EXPECT_EQ(Decide(change, {"1 MB", "0 %"}), REJECT);  // the last
+  // "//a:b*" is a part of "//a:*" also if "*b", which is a part of neither,
+  // stands between the two.
+  EXPECT_EQ(Decide(change, {"//a:b*=0 %", "*b=0 %", "//a:*=50 %"}), REJECT);
+  EXPECT_EQ(Decide(change, {"//a:b*=0 %", "*b=50 %", "//a:*=0 %"}), ACCEPT);
   // A figure that keeps its limit is listed too.
   EXPECT_THAT(Compare({Profile()}, {change}, {"1 %"}).figures, SizeIs(1));
 }
