@@ -55,7 +55,8 @@ class Search {
     }
     ExactSearchResult result;
     result.is_complete = true;
-    if (!layers_.back().empty()) result.better = Trace();
+    // Nothing is better than no cells.
+    if (!needs_.empty() && !layers_.back().empty()) result.better = Trace();
     return result;
   }
 

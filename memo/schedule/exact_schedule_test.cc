@@ -72,5 +72,15 @@ TEST(ExactScheduleTest, StopsWhereThereIsTooMuch) {
   EXPECT_FALSE(found.is_complete);
 }
 
+TEST(ExactScheduleTest, NothingIsBetterThanNoCells) {
+  for (bool may_reorder : {false, true}) {
+    ScheduleRequest request = Grid(0, 0);
+    request.may_reorder = may_reorder;
+    const ExactSearchResult found = SearchExactly(request, 0, Schedule());
+    EXPECT_TRUE(found.is_complete);
+    EXPECT_FALSE(found.better.has_value());
+  }
+}
+
 }  // namespace
 }  // namespace footprint::memo_internal
