@@ -253,6 +253,36 @@ TEST(ScalingReportTest, DrawsEachPointOfTheRunsThatAreCompared) {
   EXPECT_EQ(count, 6u);
 }
 
+// Cells beyond the memory of this machine are left out.
+TEST(ScalingReportTest, TheLargestSizesMayBeMissing) {
+  ScaledRuns runs = MeasureGrid("train");
+  for (ScaledRun& run : runs.runs) {
+    const std::vector<double> sizes = FindNumbers(run, {0, 1});
+    if (sizes[0] > 10 && sizes[1] > 1000) run.failure = "too large";
+  }
+  const std::string page = ScalingPage(runs);
+  EXPECT_THAT(page,
+              HasSubstr("Peak of the whole run against rows at features=10"));
+  EXPECT_THAT(page, HasSubstr("<title>train, 100,000: 8.005 MB</title>"));
+  // If rows were measured at one value only, lines are drawn along features.
+  for (ScaledRun& run : runs.runs) {
+    if (FindNumbers(run, {1})[0] > 1000) run.failure = "too large";
+  }
+  EXPECT_THAT(ScalingPage(runs),
+              HasSubstr("Peak of the whole run against features at rows=1000"));
+}
+
+TEST(ScalingReportTest, SizesMayBeFractions) {
+  ScaledRuns runs = MakeRuns(
+      {MakeProfile("train", 10, 1000), MakeProfile("train", 10, 10000)});
+  runs.variables = {"dropout", "rows"};
+  runs.runs[0].values = {"0.1", "1000"};
+  runs.runs[1].values = {"0.5", "1000"};
+  const std::string page = ScalingPage(runs);
+  EXPECT_THAT(page, HasSubstr("<title>train, 0.1: 85.1 kB</title>"));
+  EXPECT_THAT(page, HasSubstr("<title>train, 0.5: 805.1 kB</title>"));
+}
+
 TEST(ScalingReportTest, ARunThatFailedIsNamedInEachForm) {
   ScaledRuns runs = MeasureGrid("train");
   runs.runs[3].failure = "killed & gone";

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -26,8 +27,9 @@ constexpr char kAboutPeak[] =
     "The peak of a stage: the heap bytes it held at its highest, above the "
     "bytes live before it began. Bytes that were live when the first stage "
     "began (the interpreter, libraries) count as outside of stages; so do "
-    "those that were live at a peak between stages. The process never holds "
-    "the sum: stages come one after the other.";
+    "those that were live at a peak between stages. The process need not hold "
+    "the sum at any moment: stages come one after the other, and each may free "
+    "what it allocated.";
 constexpr char kAboutVolume[] =
     "The volume of a stage: every heap byte it allocated, freed or not. It "
     "shows what the allocator has to do, not what the machine must have.";
@@ -42,6 +44,10 @@ constexpr char kAboutLaws[] =
 
 const char* FigureName(ScaledFigure figure) {
   return figure == ScaledFigure::kPeak ? "peak" : "volume";
+}
+
+const StageBytes& FigureOf(const ScaledRun& run, ScaledFigure figure) {
+  return figure == ScaledFigure::kPeak ? run.peak_bytes : run.volume_bytes;
 }
 
 std::vector<std::string> NumericNames(const ScaledRuns& runs) {
@@ -76,7 +82,8 @@ ReportTable LawTable(const ScaledRuns& runs) {
                         TextValue(Percent(each.law->largest_size_error)),
                         TextValue(Percent(each.law->worst_error))});
     } else {
-      row.cells.push_back(TextValue("not known: too few runs"));
+      row.cells.push_back(
+          TextValue("not known: too few runs, or no law fits them"));
       row.cells.resize(table.columns.size(), TextValue(""));
     }
     table.rows.push_back(std::move(row));
@@ -103,16 +110,29 @@ std::string FailureText(const ScaledRuns& runs) {
   return text;
 }
 
+// Returns the runs whose figure is known. Runs that failed or were left out say
+// nothing about where the program was measured.
+std::vector<const ScaledRun*> MeasuredRuns(const ScaledRuns& runs,
+                                           ScaledFigure figure) {
+  std::vector<const ScaledRun*> measured;
+  for (const ScaledRun& run : runs.runs) {
+    if (run.failure.empty() && FigureOf(run, figure).has_value()) {
+      measured.push_back(&run);
+    }
+  }
+  return measured;
+}
+
 // Returns the variable along which lines are drawn: the one that grows most.
-size_t MainVariable(const ScaledRuns& runs,
+size_t MainVariable(const std::vector<const ScaledRun*>& runs,
                     const std::vector<size_t>& numeric) {
   size_t chosen = numeric[0];
   double largest_ratio = 0;
   for (size_t variable : numeric) {
     double least = std::numeric_limits<double>::infinity();
     double most = 0;
-    for (const ScaledRun& run : runs.runs) {
-      const double value = FindNumbers(run, {variable})[0];
+    for (const ScaledRun* run : runs) {
+      const double value = FindNumbers(*run, {variable})[0];
       if (value > 0) least = std::min(least, value);
       most = std::max(most, value);
     }
@@ -124,17 +144,23 @@ size_t MainVariable(const ScaledRuns& runs,
   return chosen;
 }
 
-// Returns the other variables, each with its largest value.
-std::vector<std::pair<size_t, double>> FixedVariables(
-    const ScaledRuns& runs, const std::vector<size_t>& numeric, size_t main) {
-  std::vector<std::pair<size_t, double>> fixed;
-  for (size_t variable : numeric) {
-    if (variable == main) continue;
-    double most = 0;
-    for (const ScaledRun& run : runs.runs) {
-      most = std::max(most, FindNumbers(run, {variable})[0]);
+// Returns the values at which the other variables are fixed: the largest ones
+// at which a line has two points.
+std::vector<double> FindFixedValues(
+    const ScaledRuns& runs, const std::vector<const ScaledRun*>& measured,
+    const std::vector<size_t>& numeric, size_t main,
+    const std::vector<size_t>& others) {
+  // For each combination of values, the points of each line.
+  std::map<std::vector<double>, std::map<std::string, std::set<double>>> found;
+  for (const ScaledRun* run : measured) {
+    found[FindNumbers(*run, others)][SeriesName(runs, *run, numeric)].insert(
+        FindNumbers(*run, {main})[0]);
+  }
+  std::vector<double> fixed;
+  for (const auto& [values, lines] : found) {
+    for (const auto& [name, points] : lines) {
+      if (points.size() > 1) fixed = values;
     }
-    fixed.emplace_back(variable, most);
   }
   return fixed;
 }
@@ -146,49 +172,50 @@ std::string DecimalBytes(double bytes) {
   return absl::StrFormat("%.4g GB", bytes / 1e9);
 }
 
+std::string SizeText(double size) {
+  // A double has each whole number up to this one.
+  constexpr double kMostWhole = 9007199254740992.0;
+  return size == std::floor(size) && size <= kMostWhole
+             ? FormatCount(static_cast<int64_t>(size))
+             : absl::StrFormat("%.15g", size);
+}
+
 // Draws the whole run with a line per program, 8 at most.
 LineChart GrowthChart(const ScaledRuns& runs, ScaledFigure figure) {
   const std::vector<size_t> numeric = NumericVariables(runs);
-  const size_t x = MainVariable(runs, numeric);
-  const std::vector<std::pair<size_t, double>> fixed =
-      FixedVariables(runs, numeric, x);
+  const std::vector<const ScaledRun*> measured = MeasuredRuns(runs, figure);
+  const size_t x = MainVariable(measured, numeric);
+  std::vector<size_t> others = numeric;
+  others.erase(std::find(others.begin(), others.end(), x));
+  const std::vector<double> fixed =
+      FindFixedValues(runs, measured, numeric, x, others);
   // Names the values at which the other variables are fixed.
   std::string where;
-  for (const auto& [variable, value] : fixed) {
-    absl::StrAppend(&where, where.empty() ? " at " : ", ",
-                    runs.variables[variable], "=",
-                    absl::StrFormat("%.15g", value));
+  for (size_t i = 0; i < fixed.size(); ++i) {
+    absl::StrAppend(&where, i == 0 ? " at " : ", ", runs.variables[others[i]],
+                    "=", absl::StrFormat("%.15g", fixed[i]));
   }
   LineChart chart;
   chart.title =
       absl::StrCat(figure == ScaledFigure::kPeak ? "Peak" : "Volume",
                    " of the whole run against ", runs.variables[x], where);
   chart.description =
-      "Both by powers of ten: a level line does not grow, and one that rises "
-      "by "
-      "a power in each power grows in proportion.";
+      "Both axes go by powers of ten. A level line does not grow. A line that "
+      "rises tenfold when the variable grows tenfold grows in proportion.";
   chart.x_label = runs.variables[x];
   chart.y_label = FigureName(figure);
   chart.has_logarithmic_x = chart.has_logarithmic_y = true;
-  chart.format_x = [](double value) {
-    return FormatCount(static_cast<int64_t>(std::lround(value)));
-  };
+  chart.format_x = SizeText;
   chart.format_y = DecimalBytes;
   // Shows the runs in which all variables but `x` have their fixed values.
   std::map<std::string, LineChart::Line> lines;
-  for (const ScaledRun& run : runs.runs) {
-    const StageBytes& bytes =
-        figure == ScaledFigure::kPeak ? run.peak_bytes : run.volume_bytes;
-    const bool is_shown =
-        run.failure.empty() && bytes.has_value() &&
-        std::all_of(fixed.begin(), fixed.end(), [&run](const auto& each) {
-          return FindNumbers(run, {each.first})[0] == each.second;
-        });
-    if (!is_shown) continue;
-    const std::string name = SeriesName(runs, run, numeric);
+  for (const ScaledRun* run : measured) {
+    if (FindNumbers(*run, others) != fixed) continue;
+    const std::string name = SeriesName(runs, *run, numeric);
     lines[name].name = name;
-    lines[name].points.emplace_back(FindNumbers(run, {x})[0],
-                                    static_cast<double>(*bytes));
+    lines[name].points.emplace_back(
+        FindNumbers(*run, {x})[0],
+        static_cast<double>(FigureOf(*run, figure).value()));
   }
   // Draws at most 8 lines, each with its points in order of x.
   for (auto& [name, line] : lines) {
