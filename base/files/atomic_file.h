@@ -48,8 +48,8 @@
 
 namespace footprint {
 
-// Says whether the file must survive a loss of power, which takes milliseconds,
-// or can be made again.
+// Says whether the file must survive a loss of power, or can be made again. The
+// flush for the former takes milliseconds.
 enum class ToDisk { kFlush, kNoFsync };
 
 // The treatment of a path that leads to a device, a pipe or a socket, or that
@@ -61,8 +61,8 @@ struct AtomicFileOptions {
   // noticed at once; 0 if unknown.
   int64_t expected_bytes = 0;
   ToDisk to_disk = ToDisk::kFlush;
-  // Special files, if they are allowed, get each byte directly, and nothing is
-  // replaced.
+  // Special files, if they are allowed, are written without a partial file, and
+  // nothing is replaced. Bytes that are still buffered reach them with Commit.
   SpecialFiles special_files = SpecialFiles::kRefuse;
   // The treatment of a file that another process is writing.
   WhenLocked when_locked = WhenLocked::kRefuse;
@@ -76,7 +76,7 @@ class AtomicFile {
 
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&& other) noexcept;
-  // Removes the partial file unless Commit was called.
+  // Removes the partial file, unless Commit has put it in place.
   ~AtomicFile();
 
   // Appends bytes. They are buffered, so a later Append or Commit may be the

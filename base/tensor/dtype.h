@@ -22,8 +22,9 @@
 
 namespace footprint {
 
-// The element types of the safetensors format. A name has a letter for the kind
-// (float, brain float, complex, signed, unsigned) and the bits of an element.
+// The element types of the safetensors format that take whole bytes. A name has
+// letters for the kind (float, brain float, complex, signed, unsigned) and the
+// bits of an element.
 enum class DType : uint8_t {
   kF64,
   kF32,
@@ -42,7 +43,7 @@ enum class DType : uint8_t {
   kU16,
   kU8,
   kBool,
-  // The quantised types of the GGUF format, with its names.
+  // Quantised types of the GGUF format, with its names; others are refused.
   kQ4_0,
   kQ4_1,
   kQ5_0,
