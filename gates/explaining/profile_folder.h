@@ -30,8 +30,8 @@ absl::StatusOr<std::vector<MemoryProfile>> ReadProfiles(
 
 // Writes each profile to its own file in `folder`, and makes the folder if it
 // is missing. Returns kAlreadyExists if it contains profiles, so that old and
-// new ones are never mixed; kUnavailable if the folder cannot be made; and else
-// the errors of WriteMemoryProfileFile.
+// new ones are never mixed; kUnavailable if the folder cannot be made or
+// listed; and else the errors of WriteMemoryProfileFile.
 absl::Status SaveProfiles(absl::Span<const MemoryProfile> profiles,
                           const std::string& folder);
 

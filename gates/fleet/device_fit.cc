@@ -39,8 +39,9 @@ absl::Status NotFound(const FleetSource& source, const char* noun,
       "; correct the name, or add it there"));
 }
 
-// Returns the heap at its peak, including what was live before; the sum of
-// thread peaks if only that repeats.
+// Returns the heap at its peak, with mapped bytes and the program's image. The
+// heap includes what was live before, if the profile has that figure; it is the
+// sum of thread peaks if only that repeats.
 absl::optional<int64_t> HeapBytes(const BenchmarkMemory& memory) {
   for (MetricKind kind :
        {PEAK_LIVE_ABSOLUTE_USABLE_BYTES, PEAK_LIVE_USABLE_BYTES,

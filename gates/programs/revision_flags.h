@@ -24,8 +24,8 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadRenamed(
     const CommandFlags& flags);
 
 // Returns the absolute path of --worktree=, or without the flag the workspace's
-// default (base_profiles.h). Returns kInvalidArgument if the default needs a
-// home folder and there is none.
+// default (base_profiles.h). Returns kInvalidArgument if the flag names no
+// folder, or if the default needs a home folder and there is none.
 absl::StatusOr<std::string> FindWorktree(const CommandFlags& flags,
                                          const std::string& workspace);
 

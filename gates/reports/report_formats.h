@@ -7,9 +7,9 @@
 //   std::string report = (*format)->write(verdict, options);
 //
 // Every format has the same content: by default the nearest margin of each
-// deployment, everything that is not accepted in full, and the decision;
-// optionally every rule. Only the text format has colour and width. GitLab's
-// code quality has findings only.
+// deployment, each rejection, warning and problem in full, and the decision;
+// optionally every rule. Only the text format has colour and width. JUnit has
+// no decision, only counts. GitLab's code quality has findings only.
 //
 // All names and messages are escaped in every format (report_escape.h). A new
 // format is a writer in its own file and a row of the table in

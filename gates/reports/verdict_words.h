@@ -25,7 +25,7 @@ namespace footprint {
 // How much of a verdict a report contains, and the terminal that it is for.
 struct ReportOptions : ReportTextOptions {
   // If true, a report shows every judgement. Otherwise it has a line for each
-  // deployment, and everything that is not accepted.
+  // deployment, and each rejection, warning and problem.
   bool has_every_rule = false;
 };
 

@@ -84,8 +84,9 @@ class RequestFront {
     std::unique_ptr<Connection> connection;
     std::string bytes;
     Clock::time_point deadline;
-    // Whether it has its answer. What it still sends is discarded, since unread
-    // bytes would reset the connection before the answer arrives.
+    // True once its refusal was sent. The bytes that it still sends are
+    // discarded, since unread bytes would reset the connection before the
+    // refusal arrives.
     bool is_leaving = false;
     int64_t passed_bytes = 0;
   };

@@ -2,7 +2,7 @@
 //
 //   PowerLossLayer layer(/*operation=*/17);
 //   options.file_layer = layer.name();
-//   ...                            // fails from the 17th change on
+//   ...                            // fails from the 17th operation on
 //   layer.LosePower(/*seed=*/1);   // once all connections are closed
 //
 // After the loss, each sector of 512 bytes that was written since the last
@@ -22,12 +22,14 @@ namespace footprint {
 
 class PowerLossLayer {
  public:
-  // `operation` is the number, from 1, of the first change to a file that
-  // fails.
+  // `operation` is the number, from 1, of the first write, truncation, flush or
+  // deletion that fails. If it is a write, half of its bytes are written. All
+  // later operations fail, too.
   explicit PowerLossLayer(int64_t operation);
   ~PowerLossLayer();
 
   const char* name() const;
+  // Returns how many operations were tried, including those that failed.
   int64_t operation_count() const;
 
   void LosePower(uint64_t seed);

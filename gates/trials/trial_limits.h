@@ -29,8 +29,9 @@ inline constexpr int kProfilerTimes = 4;
 struct TrialLimits {
   // The bytes that the program may need; 0 if there is no budget.
   int64_t budget_bytes = 0;
-  // The limit of the measuring runs. It is above the budget if the host has
-  // room, so that the report can say by how much a program exceeds the budget.
+  // The limit of the measuring runs. Unless the request sets it, it is above
+  // the budget if the host has room, so that the report can say by how much a
+  // program exceeds the budget.
   int64_t measuring_limit_bytes = 0;
   int time_limit_seconds = 0;
   // The most that any run on this host may get.
@@ -39,11 +40,12 @@ struct TrialLimits {
 
 // Returns the limits. The budget is that of the request, else that of the
 // manifest (the smaller one if it has a budget and a device), and at most
-// `request.most_budget_bytes()`. The time limit is that of the request, else a
-// default; the manifest and `request.most_time_limit_seconds()` can only lower
-// it. Fails with InvalidArgument if the manifest's budget is needed and its
-// device is not in `request.devices()`, or if it asks for more than the
-// request's maximum; the message is for the bundle's author.
+// `request.most_budget_bytes()`, unless that is 0. If neither has a budget, it
+// is this maximum. The time limit is that of the request, else a default; the
+// manifest and `request.most_time_limit_seconds()` can only lower it. Fails
+// with InvalidArgument if the manifest's budget is needed and its device is not
+// in `request.devices()`, or if it asks for more than the request's maximum;
+// the message is for the bundle's author.
 absl::StatusOr<TrialLimits> ComputeTrialLimits(const TrialRequest& request,
                                                const BundleManifest& manifest,
                                                int64_t room_bytes);

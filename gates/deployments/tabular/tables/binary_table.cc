@@ -58,7 +58,7 @@ absl::Status NoMemoryError(const TableFile& table,
                            const TableBuilder& builder) {
   return absl::ResourceExhaustedError(absl::StrCat(
       table.file.name(), ": no memory for the table: ", table.size_bytes,
-      " bytes, of which ", builder.size_bytes(), " were had and ",
+      " bytes, of which ", builder.size_bytes(), " were allocated and ",
       builder.refused_bytes(),
       " refused; raise the limit of memory, or leave the table in its file "
       "with --io=mapped"));
