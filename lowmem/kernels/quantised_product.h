@@ -4,11 +4,13 @@
 //   MultiplyQuantisedVector(DType::kQ4_0, weights, 1024, 64, 1024, input, {},
 //                           output, 1);
 //
-// A weight is the float that the GGUF format defines: the product of the
-// block's scale with a whole number, in float arithmetic, and for some types
-// the sum with the block's least value. Activations stay floats. So a product
-// has the bits of MultiplyVector with the widened weights, and its error is
-// that of matrix_product.h against the file's weights.
+// A weight is the float that the GGUF format defines: the product of a scale
+// with a whole number, in float arithmetic, and for some types the sum with a
+// least value. A block of 32 weights has one of each. In Q4_K and Q5_K each
+// group of 32 weights has its own, and in Q6_K each group of 16 has its scale.
+// Activations stay floats. So a product has the bits of MultiplyVector with the
+// widened weights, and its error is that of matrix_product.h against the file's
+// weights.
 //
 // Types: Q4_0, Q4_1, Q5_0, Q5_1, Q8_0 (blocks of 32), Q4_K, Q5_K and Q6_K (of
 // 256). Any other type ends the program. Counts of columns and strides are

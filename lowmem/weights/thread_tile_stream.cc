@@ -36,7 +36,8 @@ class ThreadStream final : public TileStream {
     } catch (const std::system_error& error) {
       return absl::UnavailableError(
           absl::StrCat("no thread to read ahead: ", error.what(),
-                       "; raise the limit of threads, or do not ask for one"));
+                       "; raise the limit of threads, or use a backend that "
+                       "reads without one"));
     }
     return absl::OkStatus();
   }
