@@ -30,10 +30,11 @@ std::string ExactFilter(std::vector<std::string> names);
 // matching of regular expressions recurses once per character.
 inline constexpr size_t kMostNameBytes = 4000;
 
-// Divides the names into parts whose filters are not too large, in the same
-// order. A repeated name moves to its first occurrence, since a filter matches
-// both. Benchmarks of one family (the name up to its first slash) stay together
-// if possible, since Google Benchmark computes a complexity over them.
+// Divides the names, of which there must be at least one, into parts whose
+// filters are not too large, in the same order. A repeated name moves to its
+// first occurrence, since a filter matches both. Benchmarks of one family (the
+// name up to its first slash) stay together if possible, since Google Benchmark
+// computes a complexity over them.
 std::vector<std::vector<std::string>> DivideForFilters(
     const std::vector<std::string>& names);
 

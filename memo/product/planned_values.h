@@ -57,9 +57,10 @@ class PlannedValues {
   void Begin();
 
   // Loads all values that the step's cell needs. Returns the error of the first
-  // load that failed, now or in an earlier step, and the status of RefuseCell.
-  // Returns ResourceExhausted if values took more than planned and those of
-  // this cell exceed the budget by themselves.
+  // load that failed, now or in an earlier step. For a cell that RefuseCell
+  // named, loads nothing and returns its status. Returns ResourceExhausted if
+  // values took more than planned and those of this cell exceed the budget by
+  // themselves.
   absl::Status Load(const ScheduledStep& step);
 
   // Runs the cell's teardown, which may evict the values that it is given,
@@ -80,9 +81,9 @@ class PlannedValues {
   // Returns whether a value took more than planned since the last call.
   bool TakeSurprise();
 
-  // Writes the measured sizes into `values`, the request's. A value that was
-  // not loaded yet, and whose size is a guess, is expected to be larger than
-  // the guess by the largest factor of those that were loaded.
+  // Writes the measured sizes into `values`, which are those of the request. A
+  // value that was not loaded yet, and whose size is a guess, is expected to be
+  // larger than the guess by the largest factor of those that were loaded.
   void LearnSizes(std::vector<PlannedValue>* values) const;
 
   // Makes the cell show an error instead of a run.

@@ -64,7 +64,8 @@ absl::Status ProductRegistry::CheckAreNew(
     if (!is_repeated && cells_.count(cell_names[i]) == 0) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "two cells are named \"", cell_names[i],
-        "\"; give the product another name, and each entry once to an axis"));
+        "\"; give the product another name, or give each entry to an axis "
+        "only once"));
   }
   return absl::OkStatus();
 }
