@@ -7,7 +7,7 @@
 // A frame has at most `size.rows` lines of at most `size.columns` characters.
 // It is about the process with the highest peak so far. Its live bytes are
 // those of the last point of its timeline, at most some milliseconds old while
-// the program allocates.
+// the program allocates. If it has no timeline, they are those of the peak.
 //
 // Pure; thread-safe. Memory: the lines, and a copy of the process. Time: linear
 // in sites and calls.

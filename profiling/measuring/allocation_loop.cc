@@ -5,9 +5,9 @@
 //
 // "mixed" allocates 200,000 blocks of 16 to 270 bytes, then frees and allocates
 // one at a time at random, with a few large ones, then frees all. "slots" does
-// the same with 1,000 blocks of 8 to 63 bytes, whose live bytes are always
-// close to their peak. MARKED_PAIRS more pairs follow between two marks for
-// tools/bench/count_instructions.cc.
+// the same with 1,000 blocks of 8 to 63 bytes and no large ones, so that the
+// live bytes are always close to their peak. MARKED_PAIRS more pairs follow
+// between two marks for tools/bench/count_instructions.cc.
 
 #include <cstdint>
 #include <cstdio>

@@ -9,10 +9,12 @@
 //       MeasureWholeProcess(measurement, "get_benchmark_profile");
 //
 // The program gets its own arguments and none of our flags, variables or
-// libraries; nothing that it writes is read. Its own figures of its heap are
-// judged beside this one, so that figures which are too low are noticed. The
-// profile has one benchmark, "whole_process/NAME", whose figures are
-// STATISTICAL: the highest of all runs; the samples have each run's.
+// libraries. Of what it writes, only the end of its standard error is read: for
+// the number of benchmarks that ran, and for the record of a failure. Its own
+// figures of its heap are judged beside this one, so that figures which are too
+// low are noticed. The profile has one benchmark, "whole_process/NAME", whose
+// figures are STATISTICAL: the highest of all runs; the samples have each
+// run's.
 // * PEAK_RESIDENT_BYTES as whole_process_watch.h finds it, with the help of a
 //   control group if one can be made, and at that moment
 //   RESIDENT_ANONYMOUS_BYTES and RESIDENT_FILE_BYTES;
@@ -31,10 +33,10 @@
 // (benchmark_count.h) is a failure.
 //
 // A program can still detect that it runs here: its standard streams are
-// /dev/null and a pipe, its folder is /tmp/footprint-XXXXXX, its parent is the
-// runner, its environment has only PATH, LANG, TZ, the measurement's own
-// variables and, if it is copied, RUNFILES_DIR, and its group, if any, has our
-// name.
+// /dev/null and a pipe, its folder is /tmp/footprint-XXXXXX (for a Bazel test,
+// one below it), its parent is the runner, its environment has only PATH, LANG,
+// TZ, the measurement's own variables and, if it is copied, RUNFILES_DIR and a
+// test's variables (measure_program.h), and its group, if any, has our name.
 //
 // The measurement must live as long as the call; the profile does not refer to
 // it. Not thread-safe: see fresh_process.h. Memory: some KiB. Time: the

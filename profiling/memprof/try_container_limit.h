@@ -3,7 +3,8 @@
 //
 //   TryContainerLimit(options.run, &run);
 //   run.container_needs().tried();
-//   // "the program ran once more within it ..."
+//   // "the limit held: the program ran once more within it ..."
+//   run.container_needs().held();  // true only in that case
 //
 // If no limit is recommended, or no control group can be made, the text says so
 // and why. It has the effects of RunWithinLimit (run_within_limit.h), and never

@@ -41,6 +41,8 @@ class RecordFileReader {
   // Reads `size_bytes` from `offset_bytes` on.
   absl::Status Read(size_t offset_bytes, size_t size_bytes, void* bytes) const;
 
+  // Returns `count` entries, which begin at `offset_bytes`. Returns
+  // InvalidArgument if the layout has room for only `capacity` of them.
   template <typename Entry>
   absl::StatusOr<std::vector<Entry>> ReadArray(size_t offset_bytes,
                                                uint32_t count,

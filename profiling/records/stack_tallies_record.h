@@ -2,11 +2,12 @@
 // in a file that it maps. They show where processor time went, or who copied.
 //
 //   const uint32_t count = file->tally_count.load();
-//   for (uint32_t i = 0; i < count; ++i) Use(file->tallies[i].amounts);
+//   for (uint32_t i = 1; i < count; ++i) Use(file->tallies[i].amounts);
 //
 // All threads of one process write it without a lock, also in signal handlers;
-// others read it at any time. An entry is valid as soon as its array's count
-// includes it, and may be all zeros for a moment.
+// others read it at any time. An array's count includes an entry before its
+// members are written, so for a moment each of them may be zero. The first
+// tally and the first node stand for no entry.
 //
 // Plain memory without pointers or a destructor. It lives as long as the writer
 // has the file mapped, and the file outlives the process.

@@ -8,7 +8,8 @@
 //   CopyText("loop", planted.phase);
 //   CopyText("/tmp/record", planted.record_path);
 //   // written as kPlantedRegressionName into the folder in which the program
-//   // starts; the program appends kPlantedLine to /tmp/record when it is done
+//   // starts; the program appends kPlantedLine to /tmp/record once the whole
+//   // regression is planted
 //
 // The program is linked with malloc = "//profiling/regressions:heap" (the macro
 // measured_binary makes one beside each measured program). Without such a file
@@ -37,9 +38,11 @@ enum class RegressionKind : int64_t {
   // Plants nothing. Memory is recorded as AllocationEvent, in a file for each
   // process: `record_path`, a dot and the process's ID.
   kNone,
-  kLargerBlock,    // The call requests `bytes` more.
-  kKeptBlock,      // Keeps `count` blocks of `bytes`, one in `stride` calls.
-  kLaterFree,      // The call's block is freed when the phase ends.
+  kLargerBlock,  // The call requests `bytes` more.
+  kKeptBlock,    // Keeps `count` blocks of `bytes`, one in `stride` calls.
+  // The call's block, which the program frees in the phase, is freed when the
+  // phase ends.
+  kLaterFree,
   kStageBlock,     // Holds a block of `bytes` through the phase.
   kVolume,         // Allocates and frees `count` blocks of `bytes`.
   kLargerMapping,  // The mapping requests `bytes` more.
@@ -86,7 +89,8 @@ constexpr size_t NameEvents(size_t length) {
   return (length + sizeof(AllocationEvent) - 1) / sizeof(AllocationEvent);
 }
 
-// Returns false if `text` does not fit with its terminating null.
+// Copies `text` with its terminating null. Returns false, and copies nothing,
+// if it does not fit.
 template <size_t kSize>
 bool CopyText(const char* text, char (&field)[kSize]) {
   const size_t length = std::strlen(text);

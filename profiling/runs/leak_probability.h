@@ -16,9 +16,9 @@
 //            filled, data that was loaded
 //
 // Nothing else is known of a probability, so it is uniform. The result is the
-// chance of the first law given the windows, by Bayes's rule. It is at most
-// 0.96, since at most 23 rises can be seen: even if all windows rose, growth
-// may end later.
+// chance of the first law given the windows, by Bayes's rule. It is below 1
+// even if all windows rose, since growth may end later: at most 0.96 for the 24
+// windows of a growth record (growth_record.h).
 //
 // Memory that a program keeps on purpose and adds to for ever cannot be told
 // from a leak by its allocations, so it is found as well.
@@ -53,11 +53,11 @@ inline constexpr absl::string_view kLeakCaveat =
 // size, because it knows only whether a window rose, not by how much.
 double LeakProbability(absl::Span<const double> floor_bytes);
 
-// Returns fewer windows, of equal length, so that each has on average 4 of the
-// `sample_count` samples of the growth. A window with fewer could have none by
-// chance, which would look like a pause. If windows are left over, the first
-// ones are dropped. Returns no window if there are too few samples for 4 of
-// them.
+// Joins adjacent windows, the same number each, so that each has on average at
+// least 4 of the `sample_count` samples of the growth. A window with fewer
+// could have none by chance, which would look like a pause. If windows are left
+// over, the first ones are dropped. Returns no window if fewer than 4 would
+// remain.
 std::vector<double> WindowsForSamples(absl::Span<const double> floor_bytes,
                                       double sample_count);
 

@@ -35,9 +35,10 @@ absl::StatusOr<MeasuredRun> ReadMeasuredRunFile(const std::string& path);
 absl::Status WriteMeasuredRunFile(const MeasuredRun& run,
                                   const std::string& path);
 
-// Returns kInvalidArgument, with the reason, for an index or a moment out of
-// range or out of order, an invalid variance, or a negative time or number of
-// live bytes of a process. It does not check other figures.
+// Returns kInvalidArgument, with the reason, for an index out of range, a
+// moment or a point of the timeline out of order, an invalid variance, or a
+// negative time or number of live bytes of a process. It does not check other
+// figures.
 absl::Status CheckMeasuredRun(const MeasuredRun& run);
 
 }  // namespace footprint

@@ -1,5 +1,5 @@
-// The stages of this process. Records which are open, and the heap's figures of
-// each visit, in a file (stage_record.h).
+// The stages of this process. Writes to a file which of them are open, and the
+// heap's figures of each visit (stage_record.h).
 //
 //   BeginStages(folder, "1234.0.stages", &record->heap);
 //   const int64_t visit = BeginVisit(StageKind::kNamed, "fit");
