@@ -40,7 +40,8 @@ class RateSchedule {
   // Returns this schedule with each rate multiplied by `factor`.
   RateSchedule Times(double factor) const;
 
-  // Returns the kind and the numbers in words, each with all digits of a float.
+  // Returns a text that names the kind and the numbers, each number with all
+  // digits of a float.
   std::string Description() const;
 
   // Returns InvalidArgument, with the value, if a rate or a factor is negative

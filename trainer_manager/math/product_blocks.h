@@ -38,7 +38,8 @@ constexpr int64_t kSmallProduct = int64_t{1} << 18;
 constexpr int64_t kLargeProduct = int64_t{1} << 26;
 constexpr int64_t kFloatBytes = static_cast<int64_t>(sizeof(float));
 
-// The places of a panel's columns in the result. Rows are `row_stride` apart.
+// The places of a panel's columns in the result, as offsets of their first
+// elements. The target of the product knows how far apart rows are.
 struct Columns {
   int64_t count = 0;
   bool side_by_side = false;

@@ -79,7 +79,8 @@ class ExactSearch {
   // kGaveUp means that the effort did not suffice.
   Outcome Search(int64_t capacity, const Effort& effort);
 
-  // Returns the offsets of the last plan that was found.
+  // Returns the offsets of the plan if the last call of Search returned kFound.
+  // A later call overwrites them, even if it finds no plan.
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
   // Returns the decisions of all calls together. A decision counts once, and
