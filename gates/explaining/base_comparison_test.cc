@@ -169,7 +169,7 @@ TEST(BaseComparisonTest, LimitsAreSharesOrBytesAndTheMostParticularHolds) {
   EXPECT_EQ(Decide(change, {"//a:*=1 %", "0 B"}), ACCEPT);
   EXPECT_EQ(Decide(change, {"1 MB", "//a:b=0 %"}), REJECT);
   EXPECT_EQ(Decide(change, {"1 MB", "0 %"}), REJECT);  // the last
-  // "//a:b*" is a part of "//a:*" also if "*b", which is a part of neither,
+  // The first is a part of the third also if the second, which overlaps both,
   // stands between the two.
   EXPECT_EQ(Decide(change, {"//a:b*=0 %", "*b=0 %", "//a:*=50 %"}), REJECT);
   EXPECT_EQ(Decide(change, {"//a:b*=0 %", "*b=50 %", "//a:*=0 %"}), ACCEPT);
