@@ -76,11 +76,13 @@ absl::StatusOr<std::unique_ptr<Decoder>> Decoder::Open(
       new Decoder(*config, *std::move(store), *std::move(weights), options));
 }
 
-DecoderPlanRequest Decoder::Request(int64_t positions, int workers) const {
+DecoderPlanRequest Decoder::Request(int64_t positions, int workers,
+                                    int64_t sequences) const {
   DecoderPlanRequest request;
   request.config = config_;
   request.positions = positions;
   request.workers = workers;
+  request.sequences = sequences;
   request.cache_type = options_.cache_type;
   request.needs = ComputeNeeds(*store_, MultipliedMatrices(weights_),
                                TensorsToPin(weights_), options_.arithmetic);
@@ -97,13 +99,19 @@ DecoderPlanRequest Decoder::Request(int64_t positions, int workers) const {
 }
 
 absl::StatusOr<DecoderPlan> Decoder::Plan(int64_t positions, int workers,
-                                          int64_t budget_bytes) const {
-  return PlanDecoder(Request(positions, workers), budget_bytes);
+                                          int64_t budget_bytes,
+                                          int64_t sequences) const {
+  return PlanDecoder(Request(positions, workers, sequences), budget_bytes);
 }
 
-absl::StatusOr<int64_t> Decoder::MinBudgetBytes(int64_t positions,
-                                                int workers) const {
-  return footprint::MinBudgetBytes(Request(positions, workers));
+absl::StatusOr<int64_t> Decoder::MinBudgetBytes(int64_t positions, int workers,
+                                                int64_t sequences) const {
+  return footprint::MinBudgetBytes(Request(positions, workers, sequences));
+}
+
+absl::StatusOr<int64_t> Decoder::MostSequences(int64_t positions, int workers,
+                                               int64_t budget_bytes) const {
+  return footprint::MostSequences(Request(positions, workers, 1), budget_bytes);
 }
 
 absl::StatusOr<double> Decoder::PredictSeconds(const DecoderPlan& plan,
@@ -144,10 +152,15 @@ absl::StatusOr<double> Decoder::PredictSeconds(const DecoderPlan& plan,
   // Adds up the passes of each worker: over the prompt's chunks, then over the
   // generated tokens. The slowest worker decides.
   double seconds = 0;
+  // Several sequences' prompts lie side by side, in whole panels.
+  const int64_t read_tokens =
+      request.sequences == 1
+          ? prompt_tokens
+          : request.sequences * PanelCount(prompt_tokens) * kPanelTokens;
   for (const lowmem_internal::DecoderTiles& tiles : works) {
     double own = 0;
-    for (int64_t done = 0; done < prompt_tokens; done += plan.chunk_tokens) {
-      const int64_t tokens = std::min(plan.chunk_tokens, prompt_tokens - done);
+    for (int64_t done = 0; done < read_tokens; done += plan.chunk_tokens) {
+      const int64_t tokens = std::min(plan.chunk_tokens, read_tokens - done);
       const bool is_single = prompt_tokens == 1;
       own +=
           predict(is_single ? tiles.single_token_work : tiles.many_tokens_work,
@@ -164,20 +177,25 @@ absl::StatusOr<double> Decoder::PredictSeconds(const DecoderPlan& plan,
 
 absl::StatusOr<BudgetChoice> Decoder::ChooseBudget(int64_t prompt_tokens,
                                                    int64_t generated,
-                                                   int workers) const {
+                                                   int workers,
+                                                   int64_t sequences) const {
   const int64_t positions = prompt_tokens + generated - 1;
-  const absl::StatusOr<int64_t> least = MinBudgetBytes(positions, workers);
+  const absl::StatusOr<int64_t> least =
+      MinBudgetBytes(positions, workers, sequences);
   if (!least.ok()) return least.status();
   return footprint::ChooseBudget(
       *least, [&](int64_t budget_bytes) -> absl::StatusOr<double> {
-        const auto plan = Plan(positions, workers, budget_bytes);
+        const auto plan = Plan(positions, workers, budget_bytes, sequences);
         if (!plan.ok()) return plan.status();
         return PredictSeconds(*plan, prompt_tokens, generated);
       });
 }
 
 ReadBound Decoder::ComputeReadBound(const DecoderPlan& plan) const {
-  return BoundReads(*store_, ComputePassBytes(weights_), plan.peak_bytes);
+  const int64_t kept_bytes =
+      plan.request.sequences > 1 ? plan.cache.size_bytes : 0;
+  return BoundReads(*store_, ComputePassBytes(weights_),
+                    plan.peak_bytes - kept_bytes);
 }
 
 absl::StatusOr<std::unique_ptr<DecoderRun>> Decoder::Start(
@@ -185,7 +203,8 @@ absl::StatusOr<std::unique_ptr<DecoderRun>> Decoder::Start(
   // Offsets depend on both: with another model's plan a run would write beyond
   // its arena.
   const DecoderPlanRequest own =
-      Request(plan.request.positions, plan.request.workers);
+      Request(plan.request.positions, plan.request.workers,
+              plan.request.sequences);
   if (!(plan.request.config == own.config && plan.request.needs == own.needs &&
         plan.request.cache_type == own.cache_type)) {
     return lowmem_internal::ForeignPlan(*store_);

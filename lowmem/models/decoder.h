@@ -25,6 +25,10 @@
 // bidirectional model must be opened for states, and gives those of all tokens
 // (EncodeStates).
 //
+// A run may read several sequences over one reading of the weights
+// (DecoderRun::AppendTogether; continuation_queue.h continues many prompts so).
+// Each has the bits that it has alone.
+//
 // The decoder must outlive its runs, and a run its output, which the next
 // Append overwrites. A decoder is thread-safe; a run is used by one thread at a
 // time and has workers of its own. Memory: the plan's arena, which holds keys,
@@ -91,25 +95,32 @@ class Decoder {
   const DecoderWeights& weights() const { return weights_; }
   WeightStore& store() const { return *store_; }
 
-  // Plans runs that read at most `positions` tokens in all.
+  // Plans runs of `sequences` that read at most `positions` tokens each.
   absl::StatusOr<DecoderPlan> Plan(int64_t positions, int workers,
-                                   int64_t budget_bytes) const;
+                                   int64_t budget_bytes,
+                                   int64_t sequences = 1) const;
   // Returns the smallest budget that Plan accepts.
-  absl::StatusOr<int64_t> MinBudgetBytes(int64_t positions, int workers) const;
+  absl::StatusOr<int64_t> MinBudgetBytes(int64_t positions, int workers,
+                                         int64_t sequences = 1) const;
+  // Returns the most sequences with which Plan accepts the budget; 0 if none.
+  absl::StatusOr<int64_t> MostSequences(int64_t positions, int workers,
+                                        int64_t budget_bytes) const;
   // Predicts the time to read a prompt and generate `generated` tokens, the
   // last of which is not read, from the plan's tiles: see pass_time.h. Only
-  // ratios of two results mean anything.
+  // ratios of two results mean anything. Each of the plan's sequences has such
+  // a prompt.
   absl::StatusOr<double> PredictSeconds(const DecoderPlan& plan,
                                         int64_t prompt_tokens,
                                         int64_t generated) const;
   // Returns the least budget whose predicted time is close to that of an ample
   // one: see budget_choice.h.
   absl::StatusOr<BudgetChoice> ChooseBudget(int64_t prompt_tokens,
-                                            int64_t generated,
-                                            int workers) const;
+                                            int64_t generated, int workers,
+                                            int64_t sequences = 1) const;
 
   // Returns the least bytes that a call of Append reads in any program with as
-  // much memory as the plan: see read_bound.h.
+  // much memory as the plan: see read_bound.h. If the plan has several
+  // sequences, the program keeps their keys and values there.
   ReadBound ComputeReadBound(const DecoderPlan& plan) const;
 
   // Allocates what the plan says and starts the workers. Returns
@@ -121,7 +132,8 @@ class Decoder {
  private:
   Decoder(const DecoderConfig& config, std::unique_ptr<WeightStore> store,
           DecoderWeights weights, const DecoderOptions& options);
-  DecoderPlanRequest Request(int64_t positions, int workers) const;
+  DecoderPlanRequest Request(int64_t positions, int workers,
+                             int64_t sequences) const;
 
   const DecoderOptions options_;
   DecoderConfig config_;

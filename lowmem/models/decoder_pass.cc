@@ -67,7 +67,8 @@ class DecoderPass::LoadList {
 DecoderPass::DecoderPass(const DecoderConfig& config,
                          const DecoderWeights& weights, const DecoderPlan& plan,
                          const MappedBlock& arena, WeightStore* store)
-    : LayerPass(MakeLayerShape(plan), plan, arena, store, config.layers + 2),
+    : LayerPass(MakeLayerShape(plan), plan, arena, store, config.layers + 2,
+                plan.request.sequences),
       config_(config),
       weights_(weights),
       plan_(plan),
@@ -81,6 +82,7 @@ DecoderPass::DecoderPass(const DecoderConfig& config,
       word_scale_(WordScale(config, weights.words)) {
   SetVectors();
   for (int worker = 0; worker < workers(); ++worker) AddScratch(worker);
+  last_tokens_.reserve(plan.request.sequences);
 }
 
 void DecoderPass::SetVectors() {
@@ -127,6 +129,7 @@ void DecoderPass::AddScratch(int worker) {
   worker_scratch_.push_back(
       {FindPart<float>(arena_, plan_, plan_.scores, worker),
        FindPart<float>(arena_, plan_, plan_.widened, worker),
+       FindPart<float>(arena_, plan_, plan_.lone, worker),
        {}});
 }
 
@@ -142,16 +145,40 @@ absl::Status DecoderPass::OpenStreams() {
   });
 }
 
-// Moves the worker's stream to the beginning of the part's layers.
+// Moves the worker's stream to the beginning of the parts' layers.
 absl::Status DecoderPass::SkipToLayers(int worker) {
   return product(worker).SkipTo(
-      part_.is_single ? 0 : worker_scratch_[worker].tiles.many_tokens);
+      is_alone() ? 0 : worker_scratch_[worker].tiles.many_tokens);
 }
 
-absl::Status DecoderPass::Read(const DecoderPart& part) {
-  part_ = part;
-  SetTokens(part.tokens(), part.is_single);
+absl::Status DecoderPass::Read(absl::Span<const DecoderPart> parts) {
+  parts_ = parts;
+  last_tokens_.clear();
+  int64_t single_tokens = 0;
+  for (const DecoderPart& part : parts) {
+    const int64_t slot = part.end_slot() - 1;
+    if (part.is_single) ++single_tokens;
+    if (!part.is_last) continue;
+    last_tokens_.push_back(
+        {slot / kPanelTokens, slot % kPanelTokens, part.sequence, 0});
+  }
+  SetTokens(parts.back().end_slot(),
+            plan_.joins_single_tokens() ? 0 : single_tokens);
   return team_.Run([this](int worker) { Work(worker); });
+}
+
+const DecoderPart& DecoderPass::PartOf(int64_t slot) const {
+  const auto after = std::upper_bound(
+      parts_.begin(), parts_.end(), slot,
+      [](int64_t at, const DecoderPart& part) { return at < part.first_slot; });
+  return *(after - 1);
+}
+
+int64_t DecoderPass::TokensIn(int64_t panel) const {
+  const int64_t first = panel * kPanelTokens;
+  const DecoderPart& part = PartOf(first);
+  const int64_t end = part.is_single ? tokens() : part.end_slot();
+  return std::min(kPanelTokens, end - first);
 }
 
 void DecoderPass::Work(int worker) {
@@ -166,7 +193,7 @@ void DecoderPass::Work(int worker) {
     RunLayer(layer, worker);
     record(layer + 1);
   }
-  if (part_.is_last || !part_.next.empty()) RunOutput(worker);
+  if (has_read_output()) RunOutput(worker);
   record(config_.layers + 1);
 }
 
@@ -252,10 +279,10 @@ absl::Status DecoderPass::ReadLayerVectors(int64_t layer, int worker) {
   return ReadVectors(list.loads(), worker, workers(), store_);
 }
 
-absl::Status DecoderPass::EmbedToken(int64_t token, float* scratch,
-                                     float* lane) {
+absl::Status DecoderPass::EmbedToken(int32_t id, int64_t position,
+                                     float* scratch, float* lane) {
   float* const sum = scratch + config_.hidden;
-  absl::Status status = ReadRow(*store_, weights_.words, part_.id(token), sum);
+  absl::Status status = ReadRow(*store_, weights_.words, id, sum);
   if (!status.ok()) return status;
   if (!config_.has_position_table() && config_.token_types == 0) {
     for (int64_t i = 0; i < config_.hidden; ++i) {
@@ -265,8 +292,7 @@ absl::Status DecoderPass::EmbedToken(int64_t token, float* scratch,
   }
   // The second row is that of the position or of the first type.
   status = config_.has_position_table()
-               ? ReadRow(*store_, weights_.positions, part_.position + token,
-                         scratch)
+               ? ReadRow(*store_, weights_.positions, position, scratch)
                : ReadRow(*store_, weights_.token_types, 0, scratch);
   if (!status.ok()) return status;
   for (int64_t i = 0; i < config_.hidden; ++i) {
@@ -281,14 +307,17 @@ absl::Status DecoderPass::Embed(int worker) {
     float* const data = hidden_ + panel * HiddenStride();
     // The two rows lie where the panel's normalised states will be.
     float* const scratch = normed_ + panel * HiddenStride();
-    const int64_t first = panel * kPanelTokens;
-    const int64_t count = std::min(kPanelTokens, tokens() - first);
+    const int64_t count = TokensIn(panel);
     // Padding tokens are computed with, so they must be numbers.
     if (count < kPanelTokens) {
       std::memset(data, 0, HiddenStride() * sizeof(float));
     }
     for (int64_t i = 0; i < count; ++i) {
-      const absl::Status status = EmbedToken(first + i, scratch, data + i);
+      const int64_t slot = panel * kPanelTokens + i;
+      const DecoderPart& part = PartOf(slot);
+      const absl::Status status =
+          EmbedToken(part.id(slot - part.first_slot), part.position_of(slot),
+                     scratch, data + i);
       if (!status.ok()) return status;
     }
     SetAngles(panel);
@@ -298,14 +327,17 @@ absl::Status DecoderPass::Embed(int worker) {
 
 void DecoderPass::SetAngles(int64_t panel) {
   float* at = angles_ + panel * plan_.angle_floats();
-  const int64_t first = part_.position + panel * kPanelTokens;
+  float places[kPanelTokens];
+  for (int64_t i = 0; i < kPanelTokens; ++i) {
+    const int64_t slot = panel * kPanelTokens + i;
+    places[i] = static_cast<float>(PartOf(slot).position_of(slot));
+  }
   for (const RotaryPositions* rotary :
        {&config_.rotary, &config_.sliding_rotary}) {
     float* const sines = at + rotary->pairs() * kPanelTokens;
     for (int64_t pair = 0; pair < rotary->pairs(); ++pair) {
       for (int64_t i = 0; i < kPanelTokens; ++i) {
-        const float angle =
-            static_cast<float>(first + i) * rotary->frequencies[pair];
+        const float angle = places[i] * rotary->frequencies[pair];
         const double exact = angle;
         at[pair * kPanelTokens + i] =
             static_cast<float>(std::cos(exact)) * rotary->scale;
@@ -344,8 +376,10 @@ absl::Status DecoderPass::NormaliseAfter(int64_t step, const NormVectors& norm,
                                          bool replaces, int worker) {
   const IndexRange own = FindPanels(worker);
   const int64_t offset = own.begin * HiddenStride();
-  const absl::Status status = CheckStates(step, worker);
-  if (!status.ok()) return status;
+  for (int64_t panel = own.begin; panel < own.end; ++panel) {
+    const absl::Status status = CheckTokens(step, panel, TokensIn(panel));
+    if (!status.ok()) return status;
+  }
   Normalise(hidden_ + offset, norm, own.size(), normed_ + offset);
   if (replaces) {
     std::copy_n(normed_ + offset, own.size() * HiddenStride(),
@@ -363,7 +397,7 @@ absl::Status DecoderPass::Attend(int64_t layer, int worker) {
   const absl::Status status = ProjectHeads(layer, heads, worker);
   if (!status.ok()) return status;
   PlaceHeads(layer, heads);
-  if (IsRounded()) RoundHeads(layer, heads);
+  if (HasFresh()) KeepHeads(layer, heads);
   const int64_t group = config_.group();
   for (int64_t head = heads.begin * group; head < heads.end * group; ++head) {
     AttendHead(layer, head, worker_scratch_[worker]);
@@ -409,7 +443,7 @@ void DecoderPass::PlaceHead(const float* gain, const RotaryAngles& angles,
 
 void DecoderPass::PlaceHeads(int64_t layer, const IndexRange& heads) {
   const int64_t features = config_.head_features();
-  const int64_t lanes = part_.is_single ? 1 : kPanelTokens;
+  const int64_t lanes = is_alone() ? 1 : kPanelTokens;
   for (int64_t panel = 0; panel < panels(); ++panel) {
     const RotaryAngles angles = AnglesOf(panel, layer);
     for (int64_t head = heads.begin * config_.group();
@@ -428,9 +462,10 @@ void DecoderPass::PlaceHeads(int64_t layer, const IndexRange& heads) {
   }
 }
 
-DecoderPass::PanelKeys DecoderPass::KeysOf(int64_t panel, int64_t layer) const {
-  const int64_t first = part_.position + panel * kPanelTokens;
-  const int64_t tokens_end = part_.position + tokens();
+DecoderPass::PanelKeys DecoderPass::KeysOf(const DecoderPart& part,
+                                           int64_t slot, int64_t layer) const {
+  const int64_t first = part.position_of(slot);
+  const int64_t tokens_end = part.position_of(part.end_slot());
   const int64_t window =
       config_.sliding.slides(layer) ? config_.sliding.window : 0;
   PanelKeys keys;
@@ -456,46 +491,74 @@ DecoderPass::PanelKeys DecoderPass::KeysOf(int64_t panel, int64_t layer) const {
 }
 
 void DecoderPass::AttendHead(int64_t layer, int64_t head,
-                             const WorkerScratch& worker_scratch) {
+                             const WorkerScratch& scratch) {
   const int64_t features = config_.head_features();
-  const CacheHead keys_of = HeadOf(layer, 0, head / config_.group());
-  const CacheHead values_of = HeadOf(layer, 1, head / config_.group());
   for (int64_t panel = 0; panel < panels(); ++panel) {
-    // Holds the panel's queries, then its context.
     float* const place =
         work_ + panel * QueryStride() + head * features * kPanelTokens;
-    const PanelKeys keys = KeysOf(panel, layer);
-    MultiplyKeys(keys_of, keys.range, place, worker_scratch);
-    ScaledSoftmax(keys.range.size(), keys.seen, config_.score_scale(),
-                  worker_scratch.scores);
-    MultiplyValues(values_of, keys.range, worker_scratch, place);
+    const int64_t first = panel * kPanelTokens;
+    if (!PartOf(first).is_single || scratch.lone == nullptr) {
+      AttendPanel(layer, head, first, scratch, place);
+      continue;
+    }
+    // Tokens of different sequences share no keys: each is the first of a panel
+    // of its own.
+    for (int64_t lane = 0; lane < TokensIn(panel); ++lane) {
+      const auto copy = [&](const float* from, float* to) {
+        for (int64_t i = 0; i < features; ++i) {
+          to[i * kPanelTokens] = from[i * kPanelTokens];
+        }
+      };
+      copy(place + lane, scratch.lone);
+      AttendPanel(layer, head, first + lane, scratch, scratch.lone);
+      copy(scratch.lone, place + lane);
+    }
   }
 }
 
-CacheHead DecoderPass::HeadOf(int64_t layer, int64_t part, int64_t head) const {
+void DecoderPass::AttendPanel(int64_t layer, int64_t head, int64_t slot,
+                              const WorkerScratch& scratch, float* place) {
+  const DecoderPart& part = PartOf(slot);
+  const int64_t shared = head / config_.group();
+  const PanelKeys keys = KeysOf(part, slot, layer);
+  MultiplyKeys(HeadOf(part.sequence, layer, 0, shared), keys.range, place,
+               scratch);
+  ScaledSoftmax(keys.range.size(), keys.seen, config_.score_scale(),
+                scratch.scores);
+  MultiplyValues(HeadOf(part.sequence, layer, 1, shared), keys.range, scratch,
+                 place);
+}
+
+CacheHead DecoderPass::HeadOf(int64_t sequence, int64_t layer, int64_t part,
+                              int64_t head) const {
   const CacheType type = plan_.request.cache_type;
   const int64_t features = config_.head_features();
   const int64_t positions = plan_.padded_positions();
   const int64_t cached = layer % config_.cached_layers();
   const int64_t index = (cached * 2 + part) * config_.key_value_heads() + head;
-  return {type, cache_ + index * CacheHeadBytes(type, features, positions),
-          features, positions};
+  char* const data = cache_ + sequence * plan_.sequence_bytes() +
+                     index * CacheHeadBytes(type, features, positions);
+  return {type, data, features, positions};
 }
 
 float* DecoderPass::Fresh(int64_t layer, int64_t part) const {
-  if (IsRounded()) {
+  if (HasFresh()) {
     return fresh_ + part * config_.key_value_features() * fresh_stride();
   }
-  return reinterpret_cast<float*>(HeadOf(layer, part, 0).data) + part_.position;
+  return reinterpret_cast<float*>(HeadOf(0, layer, part, 0).data) +
+         parts_[0].position;
 }
 
-void DecoderPass::RoundHeads(int64_t layer, const IndexRange& heads) {
+void DecoderPass::KeepHeads(int64_t layer, const IndexRange& heads) {
   const int64_t head_floats = config_.head_features() * fresh_stride();
-  for (int64_t part = 0; part < 2; ++part) {
-    for (int64_t head = heads.begin; head < heads.end; ++head) {
-      RoundIntoCache(HeadOf(layer, part, head),
-                     Fresh(layer, part) + head * head_floats, fresh_stride(),
-                     part_.position, tokens());
+  for (const DecoderPart& tokens : parts_) {
+    for (int64_t part = 0; part < 2; ++part) {
+      for (int64_t head = heads.begin; head < heads.end; ++head) {
+        RoundIntoCache(
+            HeadOf(tokens.sequence, layer, part, head),
+            Fresh(layer, part) + head * head_floats + tokens.first_slot,
+            fresh_stride(), tokens.position, tokens.tokens());
+      }
     }
   }
 }
@@ -563,11 +626,11 @@ void DecoderPass::RunOutput(int worker) {
                           /*replaces=*/false, worker);
   });
   team_.RunPhase([&] {
-    if (!part_.next.empty()) return SumOutput(worker);
-    return part_.wants_state ? CopyStates(worker) : MultiplyOutput(worker);
+    if (!part().next.empty()) return SumOutput(worker);
+    return part().wants_state ? CopyStates(worker) : MultiplyOutput(worker);
   });
   team_.RunPhase([&] {
-    if (worker == 0 && !part_.next.empty()) FinishScores();
+    if (worker == 0 && !part().next.empty()) FinishScores();
     return absl::OkStatus();
   });
 }
@@ -575,18 +638,18 @@ void DecoderPass::RunOutput(int worker) {
 absl::Status DecoderPass::AddLogits(const IndexRange& rows, const float* logits,
                                     int64_t panel_stride, int worker) {
   ExponentialSum* const sums = SumsOf(worker);
-  const auto again = static_cast<int64_t>(part_.again.size());
+  const auto again = static_cast<int64_t>(part().again.size());
   for (int64_t token = again; token < tokens(); ++token) {
     const float* const own =
         logits + token / kPanelTokens * panel_stride + token % kPanelTokens;
-    const int64_t next = part_.next[token - again];
+    const int64_t next = part().next[token - again];
     for (int64_t row = rows.begin; row < rows.end; ++row) {
       const float logit = own[(row - rows.begin) * kPanelTokens];
       if (!ExponentialSum::Takes(logit)) {
         return NotFinite(*store_, "the output");
       }
       sums[token].Add(logit);
-      if (row == next) part_.scores[token - again] = logit;
+      if (row == next) part().scores[token - again] = logit;
     }
   }
   return absl::OkStatus();
@@ -607,7 +670,7 @@ absl::Status DecoderPass::SumOutput(int worker) {
   };
   // Bits do not depend on how GPT-2's tokens are cut into calls.
   const int64_t single_tokens =
-      part_.is_single || config_.is_transposed ? tokens() : 0;
+      is_alone() || config_.is_transposed ? tokens() : 0;
   status = product.MultiplyInParts(
       weights_.output,
       ComputeShare(config_.vocabulary, kPanelTokens, worker, workers()),
@@ -620,14 +683,14 @@ absl::Status DecoderPass::SumOutput(int worker) {
 }
 
 void DecoderPass::FinishScores() {
-  const auto again = static_cast<int64_t>(part_.again.size());
+  const auto again = static_cast<int64_t>(part().again.size());
   for (int64_t token = again; token < tokens(); ++token) {
     ExponentialSum all;
     for (int worker = 0; worker < workers(); ++worker) {
       all.Merge(SumsOf(worker)[token]);
     }
     // The token's own logit is there already.
-    part_.scores[token - again] -= all.Log();
+    part().scores[token - again] -= all.Log();
   }
 }
 
@@ -650,21 +713,22 @@ absl::Status DecoderPass::CopyStates(int worker) {
   return absl::OkStatus();
 }
 
-// Multiplies the last token alone.
+// Multiplies each part's last token alone.
 absl::Status DecoderPass::MultiplyOutput(int worker) {
   StreamedProduct& product = this->product(worker);
   absl::Status status = product.SkipTo(worker_scratch_[worker].tiles.output);
   if (!status.ok()) return status;
-  const int64_t last = tokens() - 1;
-  product.UseSingleToken(
-      normed_ + last / kPanelTokens * HiddenStride() + last % kPanelTokens,
-      config_.hidden);
+  product.UseSingleTokens({normed_, HiddenStride()}, config_.hidden,
+                          last_tokens_);
   const IndexRange rows =
       ComputeShare(config_.vocabulary, kPanelTokens, worker, workers());
-  status = product.Multiply(weights_.output, rows, {0, config_.hidden}, {}, 1,
-                            {}, {logits_ + rows.begin, 1, 0});
-  if (status.ok() && !AreFinite(logits_ + rows.begin, rows.size())) {
-    status = NotFinite(*store_, "the output");
+  status = product.Multiply(weights_.output, rows, {0, config_.hidden}, {}, 0,
+                            {}, {logits_ + rows.begin, 1, config_.vocabulary});
+  for (const StreamedProduct::SingleToken& token : last_tokens_) {
+    const float* const logits = this->logits(token.output_panel).data();
+    if (status.ok() && !AreFinite(logits + rows.begin, rows.size())) {
+      status = NotFinite(*store_, "the output");
+    }
   }
   // The next call most likely has a single token, so its tiles are read ahead.
   if (status.ok()) status = product.SkipTo(0);

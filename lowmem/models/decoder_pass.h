@@ -1,12 +1,13 @@
 // Takes some tokens through a decoder in a plan's arena: embeddings, layers
-// and, after the last part, the output. A team of workers does each step.
+// and, after the last part, the output. A team of workers does each step. Parts
+// of several sequences share the reading of the weights.
 //
 //   DecoderPass pass(config, weights, plan, arena, store);
 //   absl::Status status = pass.OpenStreams();
-//   status = pass.Read(part);  // its keys and values stay in the arena
+//   status = pass.Read({&part, 1});  // keys and values stay in the arena
 //
-// The arguments must outlive the pass, and a part's ids must outlive Read. A
-// pass is used by one thread at a time. Memory: the arena's, and some bytes for
+// The arguments must outlive the pass, and the parts and their ids must outlive
+// Read. A pass is used by one thread at a time. Memory: the arena's, and some bytes for
 // each worker and layer, which the constructor allocates. Read allocates
 // nothing unless it fails. Errors are the store's. The error is DataLoss if
 // states or logits are NaN or infinite; the message names the first such layer.
@@ -29,13 +30,19 @@
 #include "footprint/lowmem/models/decoder_weights.h"
 #include "footprint/lowmem/models/exponential_sum.h"
 #include "footprint/lowmem/models/layer_pass.h"
+#include "footprint/lowmem/streaming/streamed_product.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "footprint/lowmem/workers/step_team.h"
 
 namespace footprint::lowmem_internal {
 
-// Tokens that are read together.
+// Tokens of one sequence that are read together.
 struct DecoderPart {
+  int64_t sequence = 0;
+  // The place of the first token in the panels of all parts. A part of several
+  // tokens begins a panel. Parts of single tokens lie side by side, from a
+  // panel's beginning on, behind the others.
+  int64_t first_slot = 0;
   // Tokens that were read before and are read again, so that the part begins at
   // a panel of the cache.
   absl::Span<const int32_t> again;
@@ -55,6 +62,11 @@ struct DecoderPart {
   int64_t tokens() const {
     return static_cast<int64_t>(again.size() + ids.size());
   }
+  int64_t end_slot() const { return first_slot + tokens(); }
+  // Returns the position of the token in a slot, or that it would have there.
+  int64_t position_of(int64_t slot) const {
+    return position + slot - first_slot;
+  }
   int32_t id(int64_t token) const {
     const auto before = static_cast<int64_t>(again.size());
     return token < before ? again[token] : ids[token - before];
@@ -72,8 +84,15 @@ class DecoderPass : public LayerPass {
   absl::Status OpenStreams();
 
   // Computes the tokens' keys and values, and for a last part the logits. A
-  // part of several tokens must begin at a multiple of a panel.
-  absl::Status Read(const DecoderPart& part);
+  // part of several tokens must begin at a multiple of a panel. The parts'
+  // slots ascend, and their sequences differ. Without room for several
+  // sequences, and with scores or states, there is one part.
+  absl::Status Read(absl::Span<const DecoderPart> parts);
+
+  // Returns whether the last Read also read the output's matrix.
+  bool has_read_output() const {
+    return !last_tokens_.empty() || !part().next.empty();
+  }
 
   // Returns the state of the last token after the last norm, for a last part
   // with `wants_state`, or the states of all tokens if the model is
@@ -83,9 +102,10 @@ class DecoderPass : public LayerPass {
         work_, config_.hidden * (config_.is_bidirectional ? tokens() : 1));
   }
 
-  // Returns the logits of the last part with `is_last`.
-  absl::Span<const float> logits() const {
-    return absl::MakeConstSpan(logits_, config_.vocabulary);
+  // Returns the logits of the sequence's last part with `is_last`.
+  absl::Span<const float> logits(int64_t sequence) const {
+    return absl::MakeConstSpan(logits_ + sequence * config_.vocabulary,
+                               config_.vocabulary);
   }
 
  private:
@@ -119,6 +139,7 @@ class DecoderPass : public LayerPass {
   struct WorkerScratch {
     float* scores;
     float* widened;
+    float* lone;
     DecoderTiles tiles;  // where the parts of its list begin
   };
 
@@ -130,7 +151,8 @@ class DecoderPass : public LayerPass {
   void RunLayer(int64_t layer, int worker);
   absl::Status ReadLayerVectors(int64_t layer, int worker);
   absl::Status Embed(int worker);
-  absl::Status EmbedToken(int64_t token, float* scratch, float* lane);
+  absl::Status EmbedToken(int32_t id, int64_t position, float* scratch,
+                          float* lane);
   // Computes the cosines and sines of the panel's tokens.
   void SetAngles(int64_t panel);
   RotaryAngles AnglesOf(int64_t panel, int64_t layer) const;
@@ -154,17 +176,19 @@ class DecoderPass : public LayerPass {
   void PlaceHeads(int64_t layer, const IndexRange& heads);
   void PlaceHead(const float* gain, const RotaryAngles& angles,
                  const HeadView& head) const;
-  // Rounds the heads' keys and values of the tokens that are read.
-  void RoundHeads(int64_t layer, const IndexRange& heads);
+  // Moves the heads' keys and values of the tokens that are read to the cache.
+  void KeepHeads(int64_t layer, const IndexRange& heads);
   // The positions of keys that a panel multiplies, and which of them each token
   // of the panel sees.
   struct PanelKeys {
     IndexRange range;
     SeenKeys seen;
   };
-  PanelKeys KeysOf(int64_t panel, int64_t layer) const;
-  void AttendHead(int64_t layer, int64_t head,
-                  const WorkerScratch& worker_scratch);
+  PanelKeys KeysOf(const DecoderPart& part, int64_t slot, int64_t layer) const;
+  void AttendHead(int64_t layer, int64_t head, const WorkerScratch& scratch);
+  // Replaces the queries of the panel that begins at `slot` by their context.
+  void AttendPanel(int64_t layer, int64_t head, int64_t slot,
+                   const WorkerScratch& scratch, float* place);
   // These functions multiply one panel of queries by the keys at the positions
   // `keys`, and the softmax of these products by the values there.
   void MultiplyKeys(const CacheHead& head, const IndexRange& keys,
@@ -190,14 +214,27 @@ class DecoderPass : public LayerPass {
   int64_t QueryStride() const {
     return config_.query_features() * kPanelTokens;
   }
-  bool IsRounded() const { return plan_.fresh.size_bytes > 0; }
+  // Returns the only part, if there is one.
+  const DecoderPart& part() const { return parts_[0]; }
+  bool is_alone() const { return parts_.size() == 1 && part().is_single; }
+  // Returns the part with the token in a slot, or the one before that padding.
+  const DecoderPart& PartOf(int64_t slot) const;
+  // Returns the number of tokens in a panel.
+  int64_t TokensIn(int64_t panel) const;
+
+  bool IsRounded() const {
+    return plan_.request.cache_type != CacheType::kF32;
+  }
+  // Returns whether new keys and values do not lie in the cache at once.
+  bool HasFresh() const { return plan_.fresh.size_bytes > 0; }
   // Returns the head's keys (0) or values (1).
-  CacheHead HeadOf(int64_t layer, int64_t part, int64_t head) const;
+  CacheHead HeadOf(int64_t sequence, int64_t layer, int64_t part,
+                   int64_t head) const;
   // Returns the keys (0) or values (1) of the tokens that are being read, as
   // floats: [feature][token], with features fresh_stride() apart.
   float* Fresh(int64_t layer, int64_t part) const;
   int64_t fresh_stride() const {
-    return IsRounded() ? plan_.chunk_tokens : plan_.padded_positions();
+    return HasFresh() ? plan_.chunk_tokens : plan_.padded_positions();
   }
 
   const DecoderConfig& config_;
@@ -215,7 +252,9 @@ class DecoderPass : public LayerPass {
   const float word_scale_;
   LayerVectors vectors_;
   std::vector<WorkerScratch> worker_scratch_;
-  DecoderPart part_;  // the current part
+  absl::Span<const DecoderPart> parts_;  // that are being read
+  // The last tokens of parts with `is_last`, whose outputs are logits.
+  std::vector<StreamedProduct::SingleToken> last_tokens_;
 };
 
 }  // namespace footprint::lowmem_internal

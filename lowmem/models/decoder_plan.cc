@@ -102,12 +102,16 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   // Takes memory for tiles, and for keys and values.
   plan.slots = TakeSlots(workers * plan.slots_of_worker(), tile_bytes,
                          request.needs, &layout);
+  const int64_t sequences = request.sequences;
   plan.cache = layout.Take(
-      config.cached_layers() * 2 * config.key_value_heads() *
+      sequences * config.cached_layers() * 2 * config.key_value_heads() *
       CacheHeadBytes(request.cache_type, config.head_features(), positions));
-  if (request.cache_type != CacheType::kF32) {
+  const bool is_rounded = request.cache_type != CacheType::kF32;
+  if (is_rounded || sequences > 1) {
     plan.fresh = layout.Take(2 * config.key_value_features() *
                              choice.chunk_tokens * float_bytes);
+  }
+  if (is_rounded) {
     plan.widened = layout.TakeParts(
         workers,
         std::max(kWidenedFloats, config.head_features() * kPanelTokens) *
@@ -130,7 +134,7 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
                             PanelCount(plan.chunk_tokens) * float_bytes);
   plan.vectors = layout.Take(VectorsBytes(config));
   if (!config.is_bidirectional) {
-    plan.logits = layout.Take(config.vocabulary * float_bytes);
+    plan.logits = layout.Take(sequences * config.vocabulary * float_bytes);
   }
   // Takes the workers' buffers.
   plan.scores =
@@ -139,12 +143,18 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
       std::max({config.hidden, choice.chunk_features, config.query_features()});
   plan.wide =
       layout.TakeParts(workers, WideBytes(request.needs, tile_bytes, longest));
-  plan.dense = layout.TakeParts(workers, longest * float_bytes);
+  plan.dense = layout.TakeParts(workers, sequences * longest * float_bytes);
   if (request.needs.rounds_inputs) {
-    plan.rounded =
-        layout.TakeParts(workers, Int8Bytes(longest, choice.chunk_tokens));
+    const int64_t single_bytes =
+        sequences > 1 ? sequences * Int8Bytes(longest, 1) : 0;
+    plan.rounded = layout.TakeParts(
+        workers, Int8Bytes(longest, choice.chunk_tokens) + single_bytes);
   }
-  if (config.is_transposed) {
+  if (sequences > 1) {
+    plan.lone = layout.TakeParts(
+        workers, config.head_features() * kPanelTokens * float_bytes);
+  }
+  if (config.is_transposed && !plan.joins_single_tokens()) {
     plan.sums = layout.TakeParts(workers, longest * float_bytes);
   }
   // The number of tiles depends on the sizes above.
@@ -158,13 +168,13 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   return plan;
 }
 
-// One panel of tokens, or all tokens if they see each other; a block of rows of
+// A token of each sequence, or all tokens if they see each other; a block of rows of
 // a few columns, or one row of the output's matrix.
 Choice Smallest(const DecoderPlanRequest& request) {
   const DecoderConfig& config = request.config;
   Choice choice;
   choice.chunk_tokens =
-      config.is_bidirectional ? Padded(request.positions) : kPanelTokens;
+      Padded(config.is_bidirectional ? request.positions : request.sequences);
   choice.chunk_features = std::min(kSumBlock, config.intermediate);
   choice.tile_bytes = request.needs.BytesOf(
       std::max(kSumBlock * kPanelTokens, LongestRow(config)));
@@ -190,7 +200,8 @@ Choice WithWholeRows(const DecoderPlanRequest& request, Choice choice) {
 // pass reads every weight.
 Choice Grow(const DecoderPlanRequest& request, const Choice& choice) {
   const int64_t most_tokens =
-      std::min(kLargestChunkTokens, Padded(request.positions));
+      std::min(kLargestChunkTokens,
+               request.sequences * Padded(request.positions));
   // A row of a chunk's features is a tile, unless it lies transposed.
   const int64_t tile_features =
       request.config.is_transposed
@@ -227,6 +238,48 @@ Choice Grow(const DecoderPlanRequest& request, const Choice& choice) {
   return next;
 }
 
+absl::Status Check(const DecoderPlanRequest& request) {
+  const int64_t most = request.config.is_bidirectional ? 1 : kMostSequences;
+  if (request.sequences < 1 || request.sequences > most) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        request.sequences, " sequences; this model reads from 1 to ", most,
+        " together"));
+  }
+  return CheckPlannedSize(request.positions, request.config.positions,
+                          request.workers);
+}
+
+int64_t LeastBytes(const DecoderPlanRequest& request) {
+  return Lay(request, Smallest(request)).peak_bytes;
+}
+
+// Returns the largest number below `refused` whose least plan is small enough.
+int64_t MostBelow(DecoderPlanRequest request, int64_t refused,
+                  int64_t budget_bytes) {
+  int64_t most = 0;
+  while (refused - most > 1) {
+    request.sequences = (most + refused) / 2;
+    (LeastBytes(request) <= budget_bytes ? most : refused) = request.sequences;
+  }
+  return most;
+}
+
+absl::Status TooSmall(const DecoderPlanRequest& request, int64_t budget_bytes) {
+  const DecoderPlan least = Lay(request, Smallest(request));
+  const bool is_one = request.sequences == 1;
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "a budget of ", FormatBytes(budget_bytes), " is too small: ",
+      is_one ? "" : absl::StrCat(request.sequences, " sequences of "),
+      request.positions, " positions on ", request.workers,
+      request.workers == 1 ? " thread" : " threads", " need at least ",
+      FormatBytes(least.peak_bytes), ", of which keys and values take ",
+      FormatBytes(least.cache.size_bytes),
+      is_one ? ""
+             : absl::StrCat("; this budget is enough for ",
+                            MostBelow(request, request.sequences, budget_bytes),
+                            " sequences")));
+}
+
 }  // namespace
 
 int64_t DecoderPlan::angle_floats() const {
@@ -241,29 +294,31 @@ int64_t DecoderPlan::padded_positions() const {
 
 absl::StatusOr<DecoderPlan> PlanDecoder(const DecoderPlanRequest& request,
                                         int64_t budget_bytes) {
-  const absl::Status status = CheckPlannedSize(
-      request.positions, request.config.positions, request.workers);
+  const absl::Status status = Check(request);
   if (!status.ok()) return status;
   const Choice whole_rows = WithWholeRows(request, Smallest(request));
   const bool has_room = Lay(request, whole_rows).peak_bytes <= budget_bytes;
   const Choice smallest = has_room ? whole_rows : Smallest(request);
-  const DecoderPlan least = Lay(request, smallest);
-  if (least.peak_bytes > budget_bytes) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "a budget of ", FormatBytes(budget_bytes),
-        " is too small: ", request.positions, " positions on ", request.workers,
-        request.workers == 1 ? " thread" : " threads", " need at least ",
-        FormatBytes(least.peak_bytes), ", of which keys and values take ",
-        FormatBytes(least.cache.size_bytes)));
+  if (!has_room && LeastBytes(request) > budget_bytes) {
+    return TooSmall(request, budget_bytes);
   }
   return GrowPlan(request, budget_bytes, smallest, Grow, Lay);
 }
 
 absl::StatusOr<int64_t> MinBudgetBytes(const DecoderPlanRequest& request) {
-  const absl::Status status = CheckPlannedSize(
-      request.positions, request.config.positions, request.workers);
+  const absl::Status status = Check(request);
   if (!status.ok()) return status;
-  return Lay(request, Smallest(request)).peak_bytes;
+  return LeastBytes(request);
+}
+
+absl::StatusOr<int64_t> MostSequences(const DecoderPlanRequest& request,
+                                      int64_t budget_bytes) {
+  DecoderPlanRequest one = request;
+  one.sequences = 1;
+  const absl::Status status = Check(one);
+  if (!status.ok()) return status;
+  const int64_t most = request.config.is_bidirectional ? 1 : kMostSequences;
+  return MostBelow(request, most + 1, budget_bytes);
 }
 
 }  // namespace footprint

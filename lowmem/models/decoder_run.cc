@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/kernels/token_panel.h"
@@ -29,8 +30,13 @@ class Run
       : PlannedRun(config, weights, std::forward<Arguments>(arguments)...),
         has_output_(weights.output.exists()),
         output_is_whole_(has_output_ && weights.output.block_columns() ==
-                                            weights.output.columns()) {}
+                                            weights.output.columns()),
+        sequences_(plan_.request.sequences) {
+    parts_.reserve(plan_.chunk_tokens / kPanelTokens +
+                   plan_.request.sequences);
+  }
 
+  absl::Status AppendTogether(absl::Span<const SequenceTokens> inputs) override;
   absl::StatusOr<absl::Span<const float>> Append(
       absl::Span<const int32_t> ids) override;
   absl::StatusOr<absl::Span<const float>> AppendForState(
@@ -40,12 +46,27 @@ class Run
   absl::Status AppendForScores(absl::Span<const int32_t> ids,
                                absl::Span<const int32_t> next,
                                absl::Span<double> scores) override;
-  absl::Span<const float> logits() const override { return pass_.logits(); }
-  void Clear() override { tokens_ = 0; }
-  int64_t tokens() const override { return tokens_; }
+  absl::Span<const float> LogitsOf(int64_t sequence) const override {
+    return pass_.logits(sequence);
+  }
+  void ClearSequence(int64_t sequence) override {
+    sequences_[sequence].tokens = 0;
+  }
+  int64_t TokensOf(int64_t sequence) const override {
+    return sequences_[sequence].tokens;
+  }
+  const DecoderPlan& plan() const override { return plan_; }
+  int64_t passes() const override { return passes_; }
 
  private:
-  absl::Status CheckInput(absl::Span<const int32_t> ids) const;
+  struct Sequence {
+    int64_t tokens = 0;
+    // The ids of the cache's last panel, if it is not full.
+    std::array<int32_t, kPanelTokens> last_ids = {};
+  };
+
+  absl::Status CheckInput(const SequenceTokens& input) const;
+  absl::Status CheckInputs(absl::Span<const SequenceTokens> inputs) const;
   // The results that a caller wants besides the tokens' keys and values. Unless
   // something is set, it wants the last token's logits.
   struct Wanted {
@@ -53,7 +74,8 @@ class Run
     absl::Span<const int32_t> next;
     absl::Span<double> scores;
   };
-  absl::Status ReadAll(absl::Span<const int32_t> ids, const Wanted& wanted);
+  absl::Status ReadAll(absl::Span<const SequenceTokens> inputs,
+                       const Wanted& wanted);
   absl::StatusOr<absl::Span<const float>> ReadForState(
       absl::Span<const int32_t> ids);
   absl::Status ScoreOne(absl::Span<const int32_t> id, int32_t next,
@@ -61,27 +83,55 @@ class Run
   absl::Status ScoreOneByOne(absl::Span<const int32_t> ids,
                              absl::Span<const int32_t> next,
                              absl::Span<double> scores);
-  // Returns the next part of the tokens `left`, which begin at `position`.
-  DecoderPart NextPart(absl::Span<const int32_t> left, int64_t position,
-                       bool is_only_one) const;
+  // Adds a part: the input's next tokens from the one at `begin` on, as many as
+  // fit into `room` slots from `first_slot` on. Returns the part.
+  const DecoderPart& AddPart(const SequenceTokens& input, size_t begin,
+                             int64_t first_slot, int64_t room,
+                             const Wanted& wanted);
+  // Adds parts of several tokens up to `room` slots, from the first token that
+  // is not read on: that at `begin` of the input `index`. Returns the slots.
+  int64_t AddPrompts(absl::Span<const SequenceTokens> inputs, int64_t room,
+                     const Wanted& wanted, size_t* index, size_t* begin);
   // Keeps the ids of the last panel, if the tokens do not fill it.
-  void Remember(absl::Span<const int32_t> ids);
+  void Remember(const SequenceTokens& input);
 
   const bool has_output_;
   const bool output_is_whole_;  // in one panel of columns
-  int64_t tokens_ = 0;
-  // The ids of the cache's last panel, if it is not full.
-  std::array<int32_t, kPanelTokens> last_ids_ = {};
+  std::vector<Sequence> sequences_;
+  std::vector<DecoderPart> parts_;  // of one reading
+  int64_t passes_ = 0;
 };
 
-absl::Status Run::CheckInput(absl::Span<const int32_t> ids) const {
-  const absl::Status status = CheckIds(ids, config_.vocabulary);
+absl::Status Run::CheckInput(const SequenceTokens& input) const {
+  const absl::Status status = CheckIds(input.ids, config_.vocabulary);
   if (!status.ok()) return status;
-  const int64_t tokens = static_cast<int64_t>(ids.size());
-  if (tokens_ + tokens > plan_.request.positions) {
+  const auto tokens = static_cast<int64_t>(input.ids.size());
+  const int64_t before = sequences_[input.sequence].tokens;
+  if (before + tokens > plan_.request.positions) {
     return absl::InvalidArgumentError(absl::StrCat(
-        tokens, " tokens after ", tokens_, " that were read, but the plan is ",
+        tokens, " tokens after ", before, " that were read, but the plan is ",
         "for ", plan_.request.positions));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run::CheckInputs(absl::Span<const SequenceTokens> inputs) const {
+  if (inputs.empty()) return absl::InvalidArgumentError("no sequence to read");
+  int64_t next = 0;
+  for (const SequenceTokens& input : inputs) {
+    const int64_t planned = plan_.request.sequences;
+    if (input.sequence < next || input.sequence >= planned) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("sequence ", input.sequence, ", where those from ", next,
+                       " to ", planned - 1, " can follow"));
+    }
+    next = input.sequence + 1;
+    const absl::Status status = CheckInput(input);
+    if (status.ok()) continue;
+    if (planned == 1) return status;
+    return absl::Status(status.code(),
+                        absl::StrCat("sequence ", input.sequence, ": ",
+                                     status.message()));
   }
   return absl::OkStatus();
 }
@@ -89,52 +139,95 @@ absl::Status Run::CheckInput(absl::Span<const int32_t> ids) const {
 // A single token is read as a vector. Several tokens are read in whole panels
 // that begin at panels of the cache; if the position is within a panel, its
 // earlier tokens are read again.
-DecoderPart Run::NextPart(absl::Span<const int32_t> left, int64_t position,
-                          bool is_only_one) const {
+const DecoderPart& Run::AddPart(const SequenceTokens& input, size_t begin,
+                                int64_t first_slot, int64_t room,
+                                const Wanted& wanted) {
+  const Sequence& sequence = sequences_[input.sequence];
+  const absl::Span<const int32_t> left = input.ids.subspan(begin);
+  const int64_t position = sequence.tokens + static_cast<int64_t>(begin);
   DecoderPart part;
-  part.is_single = is_only_one;
-  const int64_t within = is_only_one ? 0 : position % kPanelTokens;
-  part.again = absl::MakeConstSpan(last_ids_).first(within);
+  part.sequence = input.sequence;
+  part.first_slot = first_slot;
+  part.is_single = input.ids.size() == 1;
+  const int64_t within = part.is_single ? 0 : position % kPanelTokens;
+  part.again = absl::MakeConstSpan(sequence.last_ids).first(within);
   part.position = position - within;
-  part.ids = left.first(
-      std::min(static_cast<int64_t>(left.size()), plan_.chunk_tokens - within));
-  return part;
+  part.ids =
+      left.first(std::min(static_cast<int64_t>(left.size()), room - within));
+  part.is_last = part.ids.size() == left.size();
+  part.wants_state = wanted.state;
+  if (!wanted.next.empty()) {
+    part.next = wanted.next.subspan(begin, part.ids.size());
+    part.scores = wanted.scores.data() + begin;
+  }
+  parts_.push_back(part);
+  return parts_.back();
 }
 
-void Run::Remember(absl::Span<const int32_t> ids) {
-  for (const int32_t id : ids) last_ids_[tokens_++ % kPanelTokens] = id;
+int64_t Run::AddPrompts(absl::Span<const SequenceTokens> inputs, int64_t room,
+                        const Wanted& wanted, size_t* index, size_t* begin) {
+  int64_t slots = 0;
+  for (; *index < inputs.size(); ++*index, *begin = 0) {
+    if (inputs[*index].ids.size() == 1) continue;
+    if (slots == room) break;
+    const DecoderPart& part =
+        AddPart(inputs[*index], *begin, slots, room - slots, wanted);
+    slots = PanelCount(part.end_slot()) * kPanelTokens;
+    *begin += part.ids.size();
+    if (!part.is_last) break;
+  }
+  return slots;
 }
 
-absl::Status Run::ReadAll(absl::Span<const int32_t> ids, const Wanted& wanted) {
-  absl::Status status = CheckInput(ids);
+void Run::Remember(const SequenceTokens& input) {
+  Sequence& sequence = sequences_[input.sequence];
+  for (const int32_t id : input.ids) {
+    sequence.last_ids[sequence.tokens++ % kPanelTokens] = id;
+  }
+}
+
+// The first reading has the single tokens, and as many others as there is room
+// for beside them.
+absl::Status Run::ReadAll(absl::Span<const SequenceTokens> inputs,
+                          const Wanted& wanted) {
+  absl::Status status = CheckInputs(inputs);
   if (!status.ok()) return status;
   pass_.step_times().Clear();
-  const size_t tokens = ids.size();
-  for (size_t begin = 0; begin < tokens;) {
-    DecoderPart part =
-        NextPart(ids.subspan(begin), tokens_ + static_cast<int64_t>(begin),
-                 /*is_only_one=*/tokens == 1);
-    part.wants_state = wanted.state;
-    if (!wanted.next.empty()) {
-      part.next = wanted.next.subspan(begin, part.ids.size());
-      part.scores = wanted.scores.data() + begin;
+  int64_t singles = std::count_if(
+      inputs.begin(), inputs.end(),
+      [](const SequenceTokens& input) { return input.ids.size() == 1; });
+  size_t index = 0;
+  size_t begin = 0;
+  while (singles > 0 || index < inputs.size()) {
+    parts_.clear();
+    const int64_t room =
+        plan_.chunk_tokens - PanelCount(singles) * kPanelTokens;
+    int64_t slot = AddPrompts(inputs, room, wanted, &index, &begin);
+    for (size_t i = 0; singles > 0; ++i) {
+      if (inputs[i].ids.size() > 1) continue;
+      AddPart(inputs[i], 0, slot++, 1, wanted);
+      --singles;
     }
-    begin += part.ids.size();
-    part.is_last = begin == tokens;
-    status = pass_.Read(part);
+    if (parts_.empty()) break;
+    status = pass_.Read(parts_);
     if (!status.ok()) return PassFault(*store_, status);
+    passes_ += pass_.has_read_output() ? 1 : 0;
   }
   // Weights that were used in place may have changed in the meantime.
   status = store_->CheckFile();
   if (!status.ok()) return status;
-  Remember(ids);
+  for (const SequenceTokens& input : inputs) Remember(input);
   return absl::OkStatus();
+}
+
+absl::Status Run::AppendTogether(absl::Span<const SequenceTokens> inputs) {
+  if (!has_output_) return NoOutput();
+  return ReadAll(inputs, {});
 }
 
 absl::StatusOr<absl::Span<const float>> Run::Append(
     absl::Span<const int32_t> ids) {
-  if (!has_output_) return NoOutput();
-  const absl::Status status = ReadAll(ids, {});
+  const absl::Status status = AppendTogether({{0, ids}});
   if (!status.ok()) return status;
   return logits();
 }
@@ -155,10 +248,10 @@ absl::StatusOr<absl::Span<const float>> Run::EncodeStates(
     return absl::FailedPreconditionError(
         "the model is not bidirectional: it has states by AppendForState");
   }
-  const int64_t tokens_before = std::exchange(tokens_, 0);
+  const int64_t tokens_before = std::exchange(sequences_[0].tokens, 0);
   auto states = ReadForState(ids);
   // After an error the run is as before the call.
-  if (!states.ok()) tokens_ = tokens_before;
+  if (!states.ok()) sequences_[0].tokens = tokens_before;
   return states;
 }
 
@@ -166,7 +259,7 @@ absl::StatusOr<absl::Span<const float>> Run::ReadForState(
     absl::Span<const int32_t> ids) {
   Wanted wanted;
   wanted.state = true;
-  const absl::Status status = ReadAll(ids, wanted);
+  const absl::Status status = ReadAll({{0, ids}}, wanted);
   if (!status.ok()) return status;
   return pass_.state();
 }
@@ -188,22 +281,20 @@ absl::Status Run::ScoreOne(absl::Span<const int32_t> id, int32_t next,
 absl::Status Run::ScoreOneByOne(absl::Span<const int32_t> ids,
                                 absl::Span<const int32_t> next,
                                 absl::Span<double> scores) {
-  const int64_t tokens_before = tokens_;
-  const std::array<int32_t, kPanelTokens> ids_before = last_ids_;
+  const Sequence before = sequences_[0];
   absl::Status status;
   for (size_t i = 0; i < ids.size() && status.ok(); ++i) {
     status = ScoreOne(ids.subspan(i, 1), next[i], &scores[i]);
   }
   if (status.ok()) return status;
-  tokens_ = tokens_before;
-  last_ids_ = ids_before;
+  sequences_[0] = before;
   return status;
 }
 
 absl::Status Run::AppendForScores(absl::Span<const int32_t> ids,
                                   absl::Span<const int32_t> next,
                                   absl::Span<double> scores) {
-  absl::Status status = CheckInput(ids);
+  absl::Status status = CheckInputs({{0, ids}});
   status.Update(CheckIds(next, config_.vocabulary));
   if (!status.ok()) return status;
   if (next.size() != ids.size() || scores.size() != ids.size()) {
@@ -220,7 +311,7 @@ absl::Status Run::AppendForScores(absl::Span<const int32_t> ids,
   Wanted wanted;
   wanted.next = next;
   wanted.scores = scores;
-  return ReadAll(ids, wanted);
+  return ReadAll({{0, ids}}, wanted);
 }
 
 }  // namespace

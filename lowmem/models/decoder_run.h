@@ -6,10 +6,11 @@
 // A run is used by one thread at a time and has its own workers. The numbers
 // that it returns are in its arena, and the next Append overwrites them.
 // Memory: the arena, which has the plan's size, and the workers' stacks; Append
-// allocates nothing. Errors are those of decoder.h. Append and AppendForScores
-// also return FailedPrecondition if the decoder was opened for states, and
-// AppendForScores returns InvalidArgument if the lengths of its arguments
-// differ. AppendForState returns FailedPrecondition if the model is
+// allocates nothing. Errors are those of decoder.h. Append, AppendTogether and
+// AppendForScores also return FailedPrecondition if the decoder was opened for
+// states. AppendForScores returns InvalidArgument if the lengths of its
+// arguments differ, and AppendTogether if its sequences do not ascend or are
+// more than planned. AppendForState returns FailedPrecondition if the model is
 // bidirectional, and EncodeStates if it is not.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_RUN_H_
@@ -29,9 +30,24 @@
 
 namespace footprint {
 
+// The next tokens of one of a run's sequences, which are counted from 0.
+struct SequenceTokens {
+  int64_t sequence = 0;
+  absl::Span<const int32_t> ids;
+};
+
 class DecoderRun {
  public:
   virtual ~DecoderRun() = default;
+
+  // Reads tokens of several sequences, in ascending order, over one reading of
+  // the weights; over several if the tokens are more than the plan's
+  // chunk_tokens. Each sequence gets the bits that Append gives it alone,
+  // whatever its neighbours. After an error the run is as before the call, and
+  // the logits are not of use. The functions below without a sequence are for
+  // sequence 0.
+  virtual absl::Status AppendTogether(
+      absl::Span<const SequenceTokens> inputs) = 0;
 
   // Reads tokens after the earlier ones. Returns the logits of the next token,
   // one for each entry of the vocabulary. After an error the run is as before
@@ -65,14 +81,24 @@ class DecoderRun {
                                        absl::Span<const int32_t> next,
                                        absl::Span<double> scores) = 0;
 
-  // Returns the numbers that the last Append returned.
-  virtual absl::Span<const float> logits() const = 0;
+  // Returns the logits after the sequence's last token, if the last call that
+  // read tokens of the sequence gave logits.
+  virtual absl::Span<const float> LogitsOf(int64_t sequence) const = 0;
+  absl::Span<const float> logits() const { return LogitsOf(0); }
 
-  // Forgets all tokens.
-  virtual void Clear() = 0;
+  // Forgets all tokens of the sequence, whose place another one may take.
+  virtual void ClearSequence(int64_t sequence) = 0;
+  void Clear() { ClearSequence(0); }
 
   // Returns the number of tokens read so far.
-  virtual int64_t tokens() const = 0;
+  virtual int64_t TokensOf(int64_t sequence) const = 0;
+  int64_t tokens() const { return TokensOf(0); }
+
+  virtual const DecoderPlan& plan() const = 0;
+
+  // Returns how often the weights were read, without readings that ended before
+  // the output.
+  virtual int64_t passes() const = 0;
 
   // Returns the times of the last Append's steps: the embeddings, each layer,
   // then the output.

@@ -71,7 +71,8 @@ absl::StatusOr<DecoderTiles> RecordDecoderTiles(const DecoderWeights& weights,
       plan.part_bytes(plan.sums) / static_cast<int64_t>(sizeof(float));
   TileRecorder recorder(MakeLayerShape(plan), worker, store, sizes, list);
   DecoderTiles starts;
-  recorder.product().RecordSingleToken();
+  const bool is_shared = plan.request.sequences > 1;
+  if (!is_shared) recorder.product().RecordSingleToken();
   absl::Status status = RecordLayers(weights, config, &recorder);
   starts.output = list->count;
   starts.single_token_work = std::exchange(list->work, TileWork());
@@ -80,8 +81,13 @@ absl::StatusOr<DecoderTiles> RecordDecoderTiles(const DecoderWeights& weights,
         weights.output, recorder.Share(config.vocabulary, kPanelTokens),
         {0, config.hidden}, {}, 1, {}, {}));
   }
-  starts.many_tokens = list->count;
   starts.output_work = std::exchange(list->work, TileWork());
+  if (is_shared) {
+    starts.many_tokens_work = starts.single_token_work;
+    if (!status.ok()) return status;
+    return starts;
+  }
+  starts.many_tokens = list->count;
   recorder.product().UsePanels();
   status.Update(RecordLayers(weights, config, &recorder));
   starts.many_tokens_work = std::exchange(list->work, TileWork());

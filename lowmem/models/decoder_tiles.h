@@ -7,7 +7,8 @@
 //
 // The list has the tiles of the layers for a single token, then those of the
 // output, which follow in generation, then those of the layers for many tokens.
-// The tiles must be those of the products in decoder_pass.cc: a run that needs
+// With room for several sequences, it has the layers for many tokens first,
+// which serve single ones, too. The tiles must be those of the products in decoder_pass.cc: a run that needs
 // another tile ends with an error. The caller owns the list, which gets copies;
 // nothing else is kept. Thread-safe for different lists. Memory: none. Errors
 // are Weight's.

@@ -93,7 +93,7 @@ absl::Status EncoderPass::Compute(absl::Span<const int32_t> ids,
   token_types_ = token_types;
   states_ = states;
   SetTokens(static_cast<int64_t>(ids_.size()),
-            /*is_single=*/ids_.size() == 1);
+            /*single_tokens=*/ids_.size() == 1 ? 1 : 0);
   return team_.Run([this](int worker) { Work(worker); });
 }
 

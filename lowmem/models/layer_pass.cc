@@ -13,14 +13,16 @@ namespace footprint::lowmem_internal {
 
 LayerPass::LayerPass(const LayerShape& shape, const ModelPlan& plan,
                      const MappedBlock& arena, WeightStore* store,
-                     int64_t steps)
+                     int64_t steps, int64_t single_tokens)
     : arena_(arena),
       store_(store),
       team_(shape.workers),
       hidden_(arena.At<float>(plan.hidden.offset_bytes)),
       step_times_(steps),
       shape_(shape),
-      plan_(plan) {}
+      plan_(plan) {
+  single_tokens_.reserve(single_tokens);
+}
 
 absl::Status LayerPass::OpenRings(
     int64_t reserved_bytes,
@@ -49,17 +51,25 @@ absl::Status LayerPass::OpenRings(
   return absl::OkStatus();
 }
 
-void LayerPass::SetTokens(int64_t tokens, bool is_single) {
+void LayerPass::SetTokens(int64_t tokens, int64_t single_tokens) {
   tokens_ = tokens;
-  is_single_ = is_single;
   panels_ = PanelCount(tokens);
+  single_tokens_.clear();
+  if (plan_.dense.size_bytes == 0) single_tokens = 0;
+  for (int64_t token = tokens - single_tokens; token < tokens; ++token) {
+    const int64_t panel = token / kPanelTokens;
+    const int64_t lane = token % kPanelTokens;
+    single_tokens_.push_back({panel, lane, panel, lane});
+  }
+  joint_panels_ = PanelCount(tokens - single_tokens);
 }
 
 void LayerPass::UseInput(const float* panels, int64_t features, int worker) {
-  if (is_single_ && plan_.dense.size_bytes > 0) {
-    products_[worker].UseSingleToken(panels, features);
-  } else {
+  if (single_tokens_.empty()) {
     products_[worker].UsePanels();
+  } else {
+    products_[worker].UseSingleTokens({panels, features * kPanelTokens},
+                                      features, single_tokens_);
   }
 }
 
@@ -94,8 +104,8 @@ absl::Status LayerPass::MultiplyOwn(const Weight& matrix,
   const auto multiply = shape_.is_transposed
                             ? &StreamedProduct::MultiplyTransposed
                             : &StreamedProduct::Multiply;
-  return (products_[worker].*multiply)(matrix, outputs, inputs, input, panels_,
-                                       epilogue, output);
+  return (products_[worker].*multiply)(matrix, outputs, inputs, input,
+                                       joint_panels_, epilogue, output);
 }
 
 absl::Status LayerPass::MultiplyContext(const ContextProduct& product,
@@ -172,8 +182,13 @@ void LayerPass::RunFeedForward(const FeedForward& part, int worker) {
 
 absl::Status LayerPass::CheckStates(int64_t step, int worker) const {
   const IndexRange own = ComputeShare(tokens_, kPanelTokens, worker, workers());
-  if (TokensAreFinite(hidden_ + own.begin / kPanelTokens * HiddenStride(),
-                      shape_.hidden, own.size())) {
+  return CheckTokens(step, own.begin / kPanelTokens, own.size());
+}
+
+absl::Status LayerPass::CheckTokens(int64_t step, int64_t panel,
+                                    int64_t tokens) const {
+  if (TokensAreFinite(hidden_ + panel * HiddenStride(), shape_.hidden,
+                      tokens)) {
     return absl::OkStatus();
   }
   return NotFinite(*store_, step == 0 ? "the table of embeddings"

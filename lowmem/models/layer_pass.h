@@ -90,8 +90,10 @@ class LayerPass {
     bool adds_to_output;
   };
 
+  // At most `single_tokens` are multiplied as vectors at a time.
   LayerPass(const LayerShape& shape, const ModelPlan& plan,
-            const MappedBlock& arena, WeightStore* store, int64_t steps);
+            const MappedBlock& arena, WeightStore* store, int64_t steps,
+            int64_t single_tokens = 1);
 
   // Adds the product of the next worker, with its part of the plan's memory.
   void AddProduct(const ProductMemory& memory) {
@@ -106,9 +108,9 @@ class LayerPass {
       int64_t reserved_bytes,
       absl::FunctionRef<absl::Status(int worker, TileList* list)> record);
 
-  // Sets the number of tokens of all following calls, and whether products take
-  // a single token as a vector instead of a panel.
-  void SetTokens(int64_t tokens, bool is_single);
+  // Sets the number of tokens of all following calls, and how many of the last
+  // ones, from a panel's beginning on, products take as vectors.
+  void SetTokens(int64_t tokens, int64_t single_tokens);
   int64_t tokens() const { return tokens_; }
   int64_t panels() const { return panels_; }
 
@@ -131,6 +133,8 @@ class LayerPass {
   // Returns DataLoss if the worker's share of the states is not finite after
   // `step`: 0 is the embeddings, n is layer n - 1.
   absl::Status CheckStates(int64_t step, int worker) const;
+  // Does the same for some tokens, the first of which begins a panel.
+  absl::Status CheckTokens(int64_t step, int64_t panel, int64_t tokens) const;
 
   const LayerShape& shape() const { return shape_; }
   int64_t HiddenStride() const { return shape_.hidden * kPanelTokens; }
@@ -157,7 +161,10 @@ class LayerPass {
 
   int64_t tokens_ = 0;
   int64_t panels_ = 0;
-  bool is_single_ = false;
+  // The panels before the tokens that are multiplied as vectors, and the places
+  // of those.
+  int64_t joint_panels_ = 0;
+  std::vector<StreamedProduct::SingleToken> single_tokens_;
 };
 
 }  // namespace footprint::lowmem_internal

@@ -51,12 +51,25 @@ StreamingNeeds ComputeNeeds(const WeightStore& store,
   return needs;
 }
 
-void StreamedProduct::UseSingleToken(const float* panel, int64_t features) {
+void StreamedProduct::UseSingleTokens(const PanelView& input, int64_t features,
+                                      absl::Span<const SingleToken> tokens) {
   single_token_ = true;
   is_rounded_ = false;
-  for (int64_t i = 0; i < features; ++i) {
-    memory_.dense[i] = panel[i * kPanelTokens];
+  tokens_ = tokens;
+  token_features_ = features;
+  float* dense = memory_.dense;
+  for (const SingleToken& token : tokens) {
+    const float* const from =
+        input.data + token.panel * input.panel_stride + token.lane;
+    for (int64_t i = 0; i < features; ++i) {
+      *dense++ = from[i * kPanelTokens];
+    }
   }
+}
+
+void StreamedProduct::UseSingleToken(const float* panel, int64_t features) {
+  static constexpr SingleToken kFirst;
+  UseSingleTokens({panel, 0}, features, absl::MakeConstSpan(&kFirst, 1));
 }
 
 // Returns a tile of as many rows as the slot holds.
@@ -108,26 +121,42 @@ void StreamedProduct::MultiplyTile(const Weight& matrix, const Tile& tile,
                  first_column, panels, epilogue, output);
     return;
   }
-  if (single_token_) {
-    MultiplyVector(type, view.data,
-                   ElementsOfBytes(type, view.row_stride_bytes), tile.rows,
-                   columns, memory_.dense + first_column, epilogue, output.data,
-                   output.row_stride);
+  if (panels == 0 && tokens_.size() == 1) {
+    MultiplySingleTokens(type, view.data,
+                         ElementsOfBytes(type, view.row_stride_bytes),
+                         tile.rows, columns, first_column, epilogue, output);
     return;
   }
-  MultiplyRows(type, tile.rows, columns, view,
-               {input.data + first_column * kPanelTokens, input.panel_stride},
-               panels, epilogue, output);
+  MultiplyRows(type, tile.rows, columns, view, first_column, input, panels,
+               epilogue, output);
+}
+
+void StreamedProduct::MultiplySingleTokens(DType type, const void* rows,
+                                           int64_t row_stride, int64_t count,
+                                           int64_t columns,
+                                           int64_t first_column,
+                                           const ProductEpilogue& epilogue,
+                                           const PanelOutput& output) {
+  const float* dense = memory_.dense + first_column;
+  for (const SingleToken& token : tokens_) {
+    MultiplyVector(type, rows, row_stride, count, columns, dense, epilogue,
+                   OutputOf(token, output), output.row_stride);
+    dense += token_features_;
+  }
 }
 
 void StreamedProduct::Round(const PanelView& input, int64_t columns,
                             int64_t panels) {
   is_rounded_ = true;
   rounded_columns_ = columns;
-  if (single_token_) {
-    RoundVector(memory_.dense, columns, memory_.rounded);
-  } else {
+  rounded_tokens_ = memory_.rounded;
+  if (panels > 0) {
     RoundPanels(input, columns, panels, memory_.rounded);
+    rounded_tokens_ += Int8Bytes(columns, panels * kPanelTokens);
+  }
+  for (size_t i = 0; i < tokens_.size(); ++i) {
+    RoundVector(memory_.dense + i * token_features_, columns,
+                rounded_tokens_ + i * Int8Bytes(columns, 1));
   }
 }
 
@@ -136,13 +165,15 @@ void StreamedProduct::MultiplyInt8(const QuantisedView& rows,
                                    int64_t first_column, int64_t panels,
                                    const ProductEpilogue& epilogue,
                                    const PanelOutput& output) {
-  const RoundedView input = {memory_.rounded, rounded_columns_, first_column};
-  if (single_token_) {
-    MultiplyInt8Vector(rows, input, epilogue, output.data, output.row_stride);
-    ActivateVector(epilogue.activation, rows.rows, output.data,
-                   output.row_stride);
-    return;
+  RoundedView vector = {rounded_tokens_, rounded_columns_, first_column};
+  for (const SingleToken& token : tokens_) {
+    float* const to = OutputOf(token, output);
+    MultiplyInt8Vector(rows, vector, epilogue, to, output.row_stride);
+    ActivateVector(epilogue.activation, rows.rows, to, output.row_stride);
+    vector.data += Int8Bytes(rounded_columns_, 1);
   }
+  if (panels == 0) return;
+  const RoundedView input = {memory_.rounded, rounded_columns_, first_column};
   const int64_t wide_bytes =
       memory_.wide_count * static_cast<int64_t>(sizeof(float));
   const int64_t most =
@@ -162,10 +193,11 @@ void StreamedProduct::MultiplyInt8(const QuantisedView& rows,
   }
 }
 
-// Multiplies as many rows at a time as fit into the buffer of floats.
+// Multiplies as many rows at a time as fit into the buffer of floats. Panels
+// and single tokens share a row's conversion, which keeps their bits.
 void StreamedProduct::MultiplyRows(DType type, int64_t rows, int64_t columns,
-                                   const TileView& view, const PanelView& input,
-                                   int64_t panels,
+                                   const TileView& view, int64_t first_column,
+                                   const PanelView& input, int64_t panels,
                                    const ProductEpilogue& epilogue,
                                    const PanelOutput& output) {
   const int64_t most =
@@ -180,10 +212,16 @@ void StreamedProduct::MultiplyRows(DType type, int64_t rows, int64_t columns,
         static_cast<const char*>(view.data) + row * view.row_stride_bytes;
     ProductEpilogue part_epilogue = epilogue;
     if (epilogue.bias != nullptr) part_epilogue.bias = epilogue.bias + row;
-    MultiplyPanels(Widened(type, count, columns, part), count, columns, input,
-                   panels, part_epilogue,
-                   {output.data + row * output.row_stride, output.row_stride,
-                    output.panel_stride});
+    const MatrixView widened = Widened(type, count, columns, part);
+    const PanelOutput part_output = {output.data + row * output.row_stride,
+                                     output.row_stride, output.panel_stride};
+    MultiplySingleTokens(DType::kF32, widened.data, widened.row_stride, count,
+                         columns, first_column, part_epilogue, part_output);
+    if (panels == 0) continue;
+    MultiplyPanels(
+        widened, count, columns,
+        {input.data + first_column * kPanelTokens, input.panel_stride}, panels,
+        part_epilogue, part_output);
   }
 }
 
@@ -303,8 +341,8 @@ void StreamedProduct::MultiplyPart(const Weight& matrix, const Tile& tile,
     const int64_t lane = token % kPanelTokens;
     UseSingleToken(input.data + panel * input.panel_stride + lane,
                    matrix.columns());
-    if (UsesInt8(matrix.dtype())) Round(input, matrix.columns(), 1);
-    MultiplyTile(matrix, tile, view, 0, input, 1, {},
+    if (UsesInt8(matrix.dtype())) Round(input, matrix.columns(), 0);
+    MultiplyTile(matrix, tile, view, 0, input, 0, {},
                  {output.data + panel * output.panel_stride + lane,
                   output.row_stride, 0});
   }

@@ -66,12 +66,13 @@ struct ProductMemory {
   // quantised tile.
   float* wide = nullptr;
   int64_t wide_count = 0;
-  // A buffer for the input of a single token.
+  // A buffer for the inputs of single tokens.
   float* dense = nullptr;
   // A buffer for the sums of a single token's product with a transposed matrix.
   float* sums = nullptr;
   int64_t sum_count = 0;
-  // Room for the input rounded to eight bits (Int8Bytes). If it is not null,
+  // Room for the input rounded to eight bits: Int8Bytes of the panels, then of
+  // each single token. If it is not null,
   // products with quantised weights are those of int8_product.h.
   char* rounded = nullptr;
 };
@@ -89,14 +90,28 @@ class StreamedProduct {
   StreamedProduct(WeightStore* store, const ProductMemory& memory)
       : store_(store), memory_(memory) {}
 
-  // Copies a single token's features from panels. Multiply then uses them
-  // instead of its `input` until the next call of UseSingleToken or UsePanels.
+  // A token that is multiplied as a vector: its place in the input's panels,
+  // and in those of the output.
+  struct SingleToken {
+    int64_t panel = 0;
+    int64_t lane = 0;
+    int64_t output_panel = 0;
+    int64_t output_lane = 0;
+  };
+  // Copies the tokens' features from panels. Multiply then multiplies them
+  // beside the panels of its `input`, until the next call of this kind or of
+  // UsePanels. Each token has the bits that it has alone. `tokens` must stay
+  // valid as long. A transposed matrix takes one token and no panels.
+  void UseSingleTokens(const PanelView& input, int64_t features,
+                       absl::Span<const SingleToken> tokens);
+  // Does the same for the first token of a panel.
   void UseSingleToken(const float* panel, int64_t features);
-  // From now on Multiply uses its `input`. All calls until the next UsePanels
-  // or UseSingleToken must have the same input, so that it is rounded at most
-  // once.
+  // From now on Multiply uses only its `input`. All calls until the next
+  // UsePanels or UseSingleToken must have the same input, so that it is rounded
+  // at most once.
   void UsePanels() {
     single_token_ = false;
+    tokens_ = {};
     is_rounded_ = false;
   }
 
@@ -163,9 +178,19 @@ class StreamedProduct {
   MatrixView Widened(DType type, int64_t rows, int64_t columns,
                      const TileView& view);
   void MultiplyRows(DType type, int64_t rows, int64_t columns,
-                    const TileView& view, const PanelView& input,
-                    int64_t panels, const ProductEpilogue& epilogue,
-                    const PanelOutput& output);
+                    const TileView& view, int64_t first_column,
+                    const PanelView& input, int64_t panels,
+                    const ProductEpilogue& epilogue, const PanelOutput& output);
+  // Multiplies rows of any type by each single token.
+  void MultiplySingleTokens(DType type, const void* rows, int64_t row_stride,
+                            int64_t count, int64_t columns,
+                            int64_t first_column,
+                            const ProductEpilogue& epilogue,
+                            const PanelOutput& output);
+  static float* OutputOf(const SingleToken& token, const PanelOutput& output) {
+    return output.data + token.output_panel * output.panel_stride +
+           token.output_lane;
+  }
   bool UsesInt8(DType type) const {
     return memory_.rounded != nullptr && HasInt8Product(type);
   }
@@ -200,8 +225,11 @@ class StreamedProduct {
   WeightStore* store_;
   ProductMemory memory_;
   bool single_token_ = false;
+  absl::Span<const SingleToken> tokens_;
+  int64_t token_features_ = 0;
   bool is_rounded_ = false;  // whether the input is rounded
   int64_t rounded_columns_ = 0;
+  char* rounded_tokens_ = nullptr;  // behind the rounded panels
   TileList* schedule_ = nullptr;
   TileStream* stream_ = nullptr;
   absl::Span<const Tile> stream_schedule_;

@@ -138,7 +138,7 @@ TEST_F(StreamedProductTest, MultipliesPartOfTheRowsForASingleToken) {
   product.UseSingleToken(Floats(input_), kColumns);
   std::vector<float> actual(20 * kPanelTokens, -1.0f);
   ASSERT_THAT(
-      product.Multiply(*weight, {10, 30}, {0, kColumns}, {}, 1,
+      product.Multiply(*weight, {10, 30}, {0, kColumns}, {}, 0,
                        {{bias_.data() + 10}}, {actual.data(), kPanelTokens, 0}),
       IsOk());
   std::vector<float> expected(20);
@@ -206,7 +206,7 @@ TEST_F(StreamedProductTest, RoundsEachSingleTokenOfParts) {
                                token / kPanelTokens * panels.panel_stride +
                                token % kPanelTokens,
                            kFeatures);
-    ASSERT_THAT(product.Multiply(*weight, {0, kRows}, {0, kFeatures}, {}, 1, {},
+    ASSERT_THAT(product.Multiply(*weight, {0, kRows}, {0, kFeatures}, {}, 0, {},
                                  {expected.data(), 1, 0}),
                 IsOk());
     for (int64_t row = 0; row < kRows; ++row) {
@@ -277,7 +277,7 @@ TEST_F(StreamedProductTest, HasTheBitsOfWidenedQuantisedWeights) {
             << DTypeName(type) << " " << WeightBackendName(backend);
         product.UseSingleToken(Floats(input), kBlocks);
         std::vector<float> one(kRows);
-        ASSERT_THAT(product.Multiply(*weight, {0, kRows}, {0, kBlocks}, {}, 1,
+        ASSERT_THAT(product.Multiply(*weight, {0, kRows}, {0, kBlocks}, {}, 0,
                                      epilogue, {one.data(), 1, 0}),
                     IsOk());
         std::vector<float> expected_one(kRows);
