@@ -291,8 +291,8 @@ absl::Status EncoderPass::ProjectHead(const EncoderLayerWeights& layer,
     epilogue.bias = projection.bias + first;
     const absl::Status status = product(worker).Multiply(
         projection.weights.matrix, {first, first + features},
-        {0, config_.hidden}, {hidden_, HiddenStride()}, panels(), epilogue,
-        projection.output);
+        {0, config_.hidden}, {hidden_, HiddenStride()}, joint_panels(),
+        epilogue, projection.output);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

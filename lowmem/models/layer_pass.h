@@ -113,6 +113,8 @@ class LayerPass {
   void SetTokens(int64_t tokens, int64_t single_tokens);
   int64_t tokens() const { return tokens_; }
   int64_t panels() const { return panels_; }
+  // Returns the number of panels before the tokens that are taken as vectors.
+  int64_t joint_panels() const { return joint_panels_; }
 
   // Sets the input of the worker's products.
   void UseInput(const float* panels, int64_t features, int worker);
@@ -161,9 +163,8 @@ class LayerPass {
 
   int64_t tokens_ = 0;
   int64_t panels_ = 0;
-  // The panels before the tokens that are multiplied as vectors, and the places
-  // of those.
   int64_t joint_panels_ = 0;
+  // The places of tokens that are taken as vectors.
   std::vector<StreamedProduct::SingleToken> single_tokens_;
 };
 

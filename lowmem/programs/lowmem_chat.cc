@@ -5,12 +5,15 @@
 //   lowmem_chat Llama-3.2-1B-Instruct        # a conversation, line by line
 //   lowmem_chat gpt2 --prompt="Once upon a time" --generate=50
 //   lowmem_chat gpt2 --score="Once upon a time"   # how likely it is
+//   lowmem_chat gpt2 --file=prompts.txt --budget=64MiB   # an answer to each line
 //
 // Writes the answer to standard output while the model generates it, and its
-// time and memory to standard error. The model is a GGUF file, or a folder with
+// time and memory to standard error. With --file, several prompts share each
+// reading of the weights, and each line gets a line of JSON, in order: its
+// answer, which is the one that the line gets alone, or its error. The model is a GGUF file, or a folder with
 // config.json, tokenizer.json, and model.safetensors or model.gguf.
-// Exit codes are those of command_line.h: 0; 1 the model, the text or the
-// budget cannot be run (the error says why); 2 the command line is wrong.
+// Exit codes are those of command_line.h: 0; 1 the model, a text or the budget
+// cannot be run (the error says why); 2 the command line is wrong.
 
 #include <unistd.h>
 
@@ -35,6 +38,7 @@
 #include "footprint/base/memory/resident_bytes.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
+#include "footprint/lowmem/models/continuation_queue.h"
 #include "footprint/lowmem/models/decoder.h"
 #include "footprint/lowmem/models/decoder_plan.h"
 #include "footprint/lowmem/models/decoder_weights.h"
@@ -42,9 +46,13 @@
 #include "footprint/lowmem/models/token_scores.h"
 #include "footprint/lowmem/programs/command_line.h"
 #include "footprint/lowmem/programs/program_pages.h"
+#include "footprint/lowmem/programs/read_certificate.h"
 #include "footprint/lowmem/programs/run_budget.h"
 #include "footprint/lowmem/programs/run_memory.h"
 #include "footprint/lowmem/programs/text_flag.h"
+#include "footprint/lowmem/programs/text_lines.h"
+#include "footprint/lowmem/streaming/disk_rate.h"
+#include "footprint/lowmem/streaming/read_bound.h"
 #include "footprint/lowmem/text/chat_template.h"
 #include "footprint/lowmem/text/text_stream.h"
 #include "footprint/lowmem/text/token_sampler.h"
@@ -60,6 +68,17 @@ ABSL_FLAG(
     "print how likely each token of this text is: a line of JSON with its "
     "log-likelihood, given the tokens before it. One pass over the weights "
     "serves many tokens, as for a prompt");
+ABSL_FLAG(std::string, file, "",
+          "a file with a prompt on each line; the answers are lines of JSON");
+ABSL_FLAG(bool, json, false,
+          "each line of --file is a JSON string, so that a prompt may contain "
+          "line breaks");
+ABSL_FLAG(absl::optional<int64_t>, sequences, absl::nullopt,
+          "number of prompts of --file that share each reading of the weights; "
+          "default: as many as the budget allows, at most 16");
+ABSL_FLAG(bool, measure_disk, false,
+          "with --file and --backend=direct: measure for 0.2 s how fast the "
+          "disk reads, and print how many tokens a second it allows");
 ABSL_FLAG(std::string, system, "",
           "the system message, which the model reads before the question");
 ABSL_FLAG(bool, raw, false,
@@ -102,17 +121,33 @@ namespace footprint {
 namespace {
 
 using lowmem_internal::RunMemory;
+using lowmem_internal::TextLines;
 using Ids = std::vector<int32_t>;
 
 constexpr int64_t kConversationTokens = 1024;
+// The prompts of a file that share readings, unless --sequences says otherwise.
+constexpr int64_t kMostChosenSequences = 16;
 
 absl::Status CheckFlags() {
   const auto wrong = [](absl::string_view what) {
     return absl::InvalidArgumentError(what);
   };
-  if (absl::GetFlag(FLAGS_score).text.has_value() &&
-      absl::GetFlag(FLAGS_prompt).text.has_value()) {
-    return wrong("give one of --prompt and --score");
+  const bool has_file = !absl::GetFlag(FLAGS_file).empty();
+  if ((absl::GetFlag(FLAGS_score).text.has_value() ? 1 : 0) +
+          (absl::GetFlag(FLAGS_prompt).text.has_value() ? 1 : 0) +
+          (has_file ? 1 : 0) >
+      1) {
+    return wrong("give one of --prompt, --score and --file");
+  }
+  const absl::optional<int64_t> sequences = absl::GetFlag(FLAGS_sequences);
+  if (!has_file && (sequences.has_value() || absl::GetFlag(FLAGS_json) ||
+                    absl::GetFlag(FLAGS_measure_disk))) {
+    return wrong("--sequences, --json and --measure_disk go with --file");
+  }
+  if (sequences.has_value() &&
+      (*sequences < 1 || *sequences > kMostSequences)) {
+    return wrong(absl::StrCat("--sequences=", *sequences, " is not from 1 to ",
+                              kMostSequences));
   }
   if (absl::GetFlag(FLAGS_generate) < 1) {
     return wrong("--generate must be at least 1 token");
@@ -178,6 +213,9 @@ class Chat {
   // turn has about `prompt_tokens`.
   absl::Status Start(int64_t prompt_tokens, int64_t tokens);
 
+  // Answers each line of a file. Several prompts share the readings.
+  absl::Status AnswerFile(const std::string& path);
+
   absl::StatusOr<Ids> FirstIds(absl::string_view text) const;
   // Returns the ids of a later turn, after an answer.
   absl::StatusOr<Ids> NextIds(absl::string_view text) const;
@@ -194,6 +232,35 @@ class Chat {
   void PrintStatistics(const Answer& answer) const;
 
  private:
+  // The prompts of a file together.
+  struct PromptSizes {
+    int64_t lines = 0;
+    int64_t usable = 0;   // without an error
+    int64_t longest = 1;  // tokens of a usable one
+  };
+  // What was generated for a file.
+  struct Answers {
+    int64_t read = 0;
+    int64_t generated = 0;
+    int64_t failed = 0;
+    std::string first_failure;
+  };
+
+  absl::StatusOr<PromptSizes> Measure(TextLines lines) const;
+  // Returns the ids of the line's prompt, or why there is no answer to it.
+  absl::StatusOr<Ids> PromptOf(const TextLines& lines) const;
+  absl::StatusOr<lowmem_internal::Budget> FindBudget(int64_t prompt_tokens,
+                                                     int64_t tokens,
+                                                     int64_t sequences) const;
+  // Returns the number of prompts that share readings, at most `most`.
+  absl::StatusOr<int64_t> FindSequences(const PromptSizes& sizes,
+                                        int64_t tokens) const;
+  absl::Status StartTogether(int64_t prompt_tokens, int64_t tokens,
+                             int64_t sequences);
+  absl::Status PrintCertificate(const DecoderPlan& plan) const;
+  void PrintAnswer(int64_t line, const Continuation& continuation,
+                   Answers* answers) const;
+  void PrintFileStatistics(const Answers& answers, double seconds) const;
   absl::StatusOr<Ids> Encode(absl::string_view text, SpecialIds special) const;
   bool IsStop(int32_t id) const {
     return std::find(stops_.begin(), stops_.end(), id) != stops_.end();
@@ -283,25 +350,41 @@ absl::StatusOr<Ids> Chat::NextIds(absl::string_view text) const {
   return ids;
 }
 
+absl::StatusOr<lowmem_internal::Budget> Chat::FindBudget(
+    int64_t prompt_tokens, int64_t tokens, int64_t sequences) const {
+  const int threads = absl::GetFlag(FLAGS_threads);
+  const int64_t prompt = std::min(prompt_tokens, tokens);
+  return lowmem_internal::FindBudget(
+      *lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget)), memory_,
+      decoder_->MinBudgetBytes(tokens, threads, sequences), [&] {
+        return decoder_->ChooseBudget(prompt, tokens - prompt + 1, threads,
+                                      sequences);
+      });
+}
+
 absl::Status Chat::Start(int64_t prompt_tokens, int64_t tokens) {
+  return StartTogether(prompt_tokens, tokens, /*sequences=*/1);
+}
+
+absl::Status Chat::StartTogether(int64_t prompt_tokens, int64_t tokens,
+                                 int64_t sequences) {
   if (tokens > positions()) {
     return absl::InvalidArgumentError(
         absl::StrCat(tokens, " tokens, but the model has ", positions(),
                      " positions: give a smaller --context or --generate"));
   }
-  const int threads = absl::GetFlag(FLAGS_threads);
-  const int64_t prompt = std::min(prompt_tokens, tokens);
-  const auto budget = lowmem_internal::FindBudget(
-      *lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget)), memory_,
-      decoder_->MinBudgetBytes(tokens, threads), [&] {
-        return decoder_->ChooseBudget(prompt, tokens - prompt + 1, threads);
-      });
+  const auto budget = FindBudget(prompt_tokens, tokens, sequences);
   if (!budget.ok()) return budget.status();
-  const auto plan = decoder_->Plan(tokens, threads, budget->bytes);
+  const auto plan = decoder_->Plan(tokens, absl::GetFlag(FLAGS_threads),
+                                   budget->bytes, sequences);
   if (!plan.ok()) return plan.status();
   const absl::Status room = memory_.CheckRoom(
       absl::StrCat("a conversation of ", tokens, " tokens"), plan->peak_bytes);
   if (!room.ok()) return room;
+  if (!absl::GetFlag(FLAGS_file).empty()) {
+    const absl::Status certified = PrintCertificate(*plan);
+    if (!certified.ok()) return certified;
+  }
   auto run = decoder_->Start(*plan);
   if (!run.ok()) return run.status();
   run_ = *std::move(run);
@@ -402,6 +485,164 @@ void Chat::PrintStatistics(const Answer& answer) const {
           FormatRoundedBytes(counters.bytes_read).c_str());
 }
 
+absl::StatusOr<Ids> Chat::PromptOf(const TextLines& lines) const {
+  const absl::StatusOr<std::string> text = lines.Text();
+  if (!text.ok()) return text.status();
+  if (text->empty()) return absl::InvalidArgumentError("the prompt is empty");
+  absl::StatusOr<Ids> ids = FirstIds(*text);
+  if (!ids.ok()) return ids;
+  const int64_t most = absl::GetFlag(FLAGS_context).value_or(positions());
+  if (static_cast<int64_t>(ids->size()) <= most) return ids;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the prompt has ", ids->size(), " tokens, but ",
+      most < positions() ? "--context is " : "the model's positions are ",
+      most));
+}
+
+absl::StatusOr<Chat::PromptSizes> Chat::Measure(TextLines lines) const {
+  PromptSizes sizes;
+  while (lines.Next()) {
+    ++sizes.lines;
+    const absl::StatusOr<Ids> ids = PromptOf(lines);
+    if (!ids.ok()) continue;
+    ++sizes.usable;
+    sizes.longest =
+        std::max(sizes.longest, static_cast<int64_t>(ids->size()));
+  }
+  if (!lines.status().ok()) return lines.status();
+  if (sizes.lines == 0) {
+    return absl::InvalidArgumentError("--file: there is no line");
+  }
+  return sizes;
+}
+
+absl::StatusOr<int64_t> Chat::FindSequences(const PromptSizes& sizes,
+                                            int64_t tokens) const {
+  const absl::optional<int64_t> given = absl::GetFlag(FLAGS_sequences);
+  // More places than prompts would only take memory.
+  const int64_t most = std::max<int64_t>(
+      1, std::min(sizes.usable, given.value_or(kMostChosenSequences)));
+  if (given.has_value()) return most;
+  const auto budget =
+      *lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget));
+  if (budget.takes_least) return 1;
+  if (budget.bytes.has_value()) {
+    const auto fitting = decoder_->MostSequences(
+        tokens, absl::GetFlag(FLAGS_threads), *budget.bytes);
+    if (!fitting.ok()) return fitting;
+    return std::max<int64_t>(1, std::min(most, *fitting));
+  }
+  int64_t sequences = most;
+  while (sequences > 1 && !FindBudget(sizes.longest, tokens, sequences).ok()) {
+    sequences /= 2;
+  }
+  return sequences;
+}
+
+absl::Status Chat::PrintCertificate(const DecoderPlan& plan) const {
+  if (!absl::GetFlag(FLAGS_statistics)) return absl::OkStatus();
+  const ReadBound bound = decoder_->ComputeReadBound(plan);
+  const int64_t sequences = plan.request.sequences;
+  fprintf(stderr, "together     %lld prompts of at most %lld tokens\n%s\n",
+          static_cast<long long>(sequences),
+          static_cast<long long>(plan.request.positions),
+          lowmem_internal::BoundLine(bound, sequences).c_str());
+  if (!absl::GetFlag(FLAGS_measure_disk)) return absl::OkStatus();
+  const absl::StatusOr<int64_t> rate = MeasureDiskRate(decoder_->store());
+  if (!rate.ok()) return rate.status();
+  fprintf(stderr, "%s\n",
+          lowmem_internal::DiskLine(*rate, bound, sequences).c_str());
+  return absl::OkStatus();
+}
+
+void Chat::PrintAnswer(int64_t line, const Continuation& continuation,
+                       Answers* answers) const {
+  nlohmann::json json = {{"line", line}};
+  if (continuation.status.ok()) {
+    TextStream stream(tokenizer_.get());
+    std::string text;
+    for (const int32_t id : continuation.ids) {
+      if (!IsStop(id)) text += stream.Add(id);
+    }
+    json["text"] = text + stream.Finish();
+    json["tokens"] = continuation.ids.size();
+    json["cut_off"] = !continuation.has_stopped;
+    answers->read += static_cast<int64_t>(continuation.prompt.size());
+    answers->generated += static_cast<int64_t>(continuation.ids.size());
+  } else {
+    const std::string why(continuation.status.message());
+    json["error"] = why;
+    if (answers->failed++ == 0) {
+      answers->first_failure = absl::StrCat("line ", line, ": ", why);
+    }
+  }
+  printf("%s\n", json.dump(-1, ' ', /*ensure_ascii=*/false,
+                           nlohmann::json::error_handler_t::replace)
+                     .c_str());
+  fflush(stdout);
+}
+
+void Chat::PrintFileStatistics(const Answers& answers, double seconds) const {
+  if (!absl::GetFlag(FLAGS_statistics)) return;
+  fprintf(stderr,
+          "lowmem_chat: %lld tokens read and %lld generated in %.2f s (%.2f "
+          "generated a second); process %s at most, %s read from the file\n",
+          static_cast<long long>(answers.read),
+          static_cast<long long>(answers.generated), seconds,
+          static_cast<double>(answers.generated) / seconds,
+          FormatRoundedBytes(ReadResidentBytes().peak_bytes).c_str(),
+          FormatRoundedBytes(decoder_->store().counters().bytes_read).c_str());
+  const std::string ratio = lowmem_internal::ReadRatio(
+      decoder_->store(), decoder_->ComputeReadBound(run_->plan()),
+      run_->passes());
+  if (!ratio.empty() && run_->passes() > 0) {
+    fprintf(stderr, "             %s\n", ratio.c_str());
+  }
+}
+
+absl::Status Chat::AnswerFile(const std::string& path) {
+  const bool is_json = absl::GetFlag(FLAGS_json);
+  auto measured = TextLines::Open(path, is_json);
+  auto lines = TextLines::Open(path, is_json);
+  if (!measured.ok() || !lines.ok()) return lines.status();
+  const auto sizes = Measure(*std::move(measured));
+  if (!sizes.ok()) return sizes.status();
+  const int64_t tokens = absl::GetFlag(FLAGS_context)
+                             .value_or(std::min(
+                                 positions(), sizes->longest +
+                                                  absl::GetFlag(FLAGS_generate) -
+                                                  1));
+  const auto sequences = FindSequences(*sizes, tokens);
+  if (!sequences.ok()) return sequences.status();
+  absl::Status status = StartTogether(sizes->longest, tokens, *sequences);
+  if (!status.ok()) return status;
+  Answers answers;
+  int64_t answered = 0;
+  const double begin = Seconds();
+  const auto next = [&]() -> absl::optional<Continuation> {
+    if (!lines->Next()) return absl::nullopt;
+    Continuation continuation;
+    absl::StatusOr<Ids> prompt = PromptOf(*lines);
+    continuation.status = prompt.status();
+    if (prompt.ok()) continuation.prompt = *std::move(prompt);
+    continuation.most_tokens = absl::GetFlag(FLAGS_generate);
+    continuation.stop_ids = stops_;
+    continuation.sampling = Sampling();
+    return continuation;
+  };
+  status = ContinueAll(*run_, next, [&](const Continuation& continuation) {
+    PrintAnswer(++answered, continuation, &answers);
+    return absl::OkStatus();
+  });
+  status.Update(lines->status());
+  if (!status.ok()) return status;
+  PrintFileStatistics(answers, Seconds() - begin);
+  if (answers.failed == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, ": ", answers.failed, " of ", answered,
+      " lines have an error in place of an answer; ", answers.first_failure));
+}
+
 absl::Status AnswerOnce(Chat& chat, const std::string& prompt) {
   const absl::StatusOr<Ids> ids = chat.FirstIds(prompt);
   if (!ids.ok()) return ids.status();
@@ -460,6 +701,8 @@ absl::Status Run(const std::string& directory) {
   }
   const absl::optional<std::string> score = absl::GetFlag(FLAGS_score).text;
   if (score.has_value()) return (*chat)->Score(*score);
+  const std::string file = absl::GetFlag(FLAGS_file);
+  if (!file.empty()) return (*chat)->AnswerFile(file);
   const absl::optional<std::string> prompt = absl::GetFlag(FLAGS_prompt).text;
   return prompt.has_value() ? AnswerOnce(**chat, *prompt) : Converse(**chat);
 }
@@ -469,7 +712,8 @@ absl::Status Run(const std::string& directory) {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "lowmem_chat MODEL_DIR [--prompt=TEXT | --score=TEXT] [--budget=32MiB]\n"
+      "lowmem_chat MODEL_DIR [--prompt=TEXT | --score=TEXT | --file=LINES] "
+      "[--budget=32MiB]\n"
       "Answers a question or continues a text. MODEL_DIR is a folder with\n"
       "config.json, tokenizer.json and model.safetensors, or a GGUF file.\n"
       "Weights in several files, with model.safetensors.index.json, are read\n"

@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <memory>
@@ -39,7 +38,6 @@
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "footprint/base/files/atomic_file.h"
-#include "footprint/base/files/regular_file.h"
 #include "footprint/base/files/same_file.h"
 #include "footprint/base/memory/resident_bytes.h"
 #include "footprint/base/text/format_bytes.h"
@@ -52,6 +50,7 @@
 #include "footprint/lowmem/programs/run_budget.h"
 #include "footprint/lowmem/programs/run_memory.h"
 #include "footprint/lowmem/programs/text_flag.h"
+#include "footprint/lowmem/programs/text_lines.h"
 #include "footprint/lowmem/text/text_template.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
@@ -89,6 +88,7 @@ namespace footprint {
 namespace {
 
 using lowmem_internal::RunMemory;
+using lowmem_internal::TextLines;
 
 // The texts of the command line, which can be read more than once.
 class Texts {
@@ -122,16 +122,19 @@ class Lines : public Texts {
   absl::Status ForEach(
       const std::function<absl::Status(int64_t, absl::string_view)>& visit)
       const override {
-    const absl::Status regular = OpenRegularFile(path_).status();
-    if (!regular.ok()) return regular;
-    std::ifstream stream(path_, std::ios::binary);
-    std::string line;
-    for (int64_t number = 1; std::getline(stream, line); ++number) {
-      if (!line.empty() && line.back() == '\r') line.pop_back();
-      const absl::Status status = visit(number, line);
+    auto lines = TextLines::Open(path_, /*is_json=*/false);
+    if (!lines.ok()) return lines.status();
+    while (lines->Next()) {
+      const absl::StatusOr<std::string> line = lines->Text();
+      if (!line.ok()) {
+        return absl::Status(
+            line.status().code(),
+            absl::StrCat(lines->Place(), line.status().message()));
+      }
+      const absl::Status status = visit(lines->number(), *line);
       if (!status.ok()) return status;
     }
-    return absl::OkStatus();
+    return lines->status();
   }
   std::string Place(int64_t line) const override {
     return absl::StrCat(path_, ": line ", line, ": ");

@@ -4,6 +4,7 @@
 //
 //   lowmem_run MODEL_DIR --ids=101,7592,102 --budget=16MiB
 //   lowmem_run MODEL_DIR --ids=15496,11 --generate=20 --budget=64MiB
+//   lowmem_run MODEL_DIR --ids='15496,11;464' --generate=20 --budget=64MiB
 //
 // Prints how many bytes any program would have to read (read_bound.h), the
 // results, the memory, the bytes that were read and the time. If it read more
@@ -30,6 +31,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
@@ -57,15 +59,18 @@
 #include "footprint/lowmem/models/weight_binder.h"
 #include "footprint/lowmem/programs/command_line.h"
 #include "footprint/lowmem/programs/program_pages.h"
+#include "footprint/lowmem/programs/read_certificate.h"
 #include "footprint/lowmem/programs/run_budget.h"
 #include "footprint/lowmem/programs/run_memory.h"
 #include "footprint/lowmem/streaming/disk_rate.h"
 #include "footprint/lowmem/streaming/read_bound.h"
+#include "footprint/lowmem/text/token_sampler.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 ABSL_FLAG(std::string, ids, "",
-          "token ids, separated by commas; an encoder takes several sequences, "
-          "separated by semicolons");
+          "token ids, separated by commas; several sequences are separated by "
+          "semicolons, and a decoder continues all of them over each reading "
+          "of the weights");
 ABSL_FLAG(absl::optional<int64_t>, random_ids, absl::nullopt,
           "instead of --ids: run this many random tokens");
 ABSL_FLAG(int64_t, batch, 1, "number of sequences with --random_ids");
@@ -91,8 +96,8 @@ ABSL_FLAG(int, repeat, 1, "how often to run the model on the input");
 ABSL_FLAG(
     std::string, output, "",
     "file for an encoder's last hidden states, one sequence after the other, "
-    "or for a decoder's logits after the last token that it read; the file "
-    "holds floats without a header");
+    "or for a decoder's logits after the last token that it read of each "
+    "sequence; the file holds floats without a header");
 ABSL_FLAG(absl::optional<int64_t>, generate, absl::nullopt,
           "number of tokens that a decoder generates; default: 1");
 ABSL_FLAG(bool, force, false,
@@ -376,33 +381,21 @@ void PrintProcess(const WeightStore& store, const std::string& reading) {
 
 // Says what any program would have to read with so much memory and, if it is
 // asked for, how often this disk can do so in a second.
-absl::Status PrintReadBound(const WeightStore& store, const ReadBound& bound) {
-  printf("least        %s to read for a first pass, %s for each further one\n",
-         FormatRoundedBytes(bound.pass_bytes).c_str(),
-         FormatRoundedBytes(bound.LeastBytesOfPass()).c_str());
+absl::Status PrintReadBound(const WeightStore& store, const ReadBound& bound,
+                            int64_t sequences = 1) {
+  printf("%s\n", lowmem_internal::BoundLine(bound, sequences).c_str());
   if (!absl::GetFlag(FLAGS_measure_disk)) return absl::OkStatus();
   const absl::StatusOr<int64_t> rate = MeasureDiskRate(store);
   if (!rate.ok()) return rate.status();
-  printf("disk         %s a second", FormatRoundedBytes(*rate).c_str());
-  if (bound.LeastBytesOfPass() > 0) {
-    printf(", so at most %.2f further passes a second",
-           static_cast<double>(*rate) /
-               static_cast<double>(bound.LeastBytesOfPass()));
-  }
-  printf("\n");
+  printf("%s\n", lowmem_internal::DiskLine(*rate, bound, sequences).c_str());
   return absl::OkStatus();
 }
 
-// Compares what was read with the least. What kMmap reads is not counted.
 void PrintReadRatio(const WeightStore& store, const ReadBound& bound,
                     int64_t passes) {
-  if (store.backend() == WeightBackend::kMmap) return;
-  const int64_t least_bytes = bound.LeastBytes(passes);
-  printf("             %.3f of the least for %lld passes, which is %s\n",
-         static_cast<double>(store.counters().bytes_read) /
-             static_cast<double>(least_bytes),
-         static_cast<long long>(passes),
-         FormatRoundedBytes(least_bytes).c_str());
+  const std::string ratio =
+      lowmem_internal::ReadRatio(store, bound, passes);
+  if (!ratio.empty()) printf("             %s\n", ratio.c_str());
 }
 
 // Says which tensors of the file the model does not calculate with.
@@ -452,18 +445,22 @@ absl::Status CheckOutput(const Request& request) {
 
 // Writes directly to a pipe or a device; writes a file as a whole or not at
 // all.
-absl::Status WriteOutput(absl::Span<const float> states) {
+absl::Status WriteOutput(absl::Span<const absl::Span<const float>> parts) {
   const std::string path = absl::GetFlag(FLAGS_output);
   if (path.empty()) return absl::OkStatus();
-  const size_t bytes = states.size() * sizeof(float);
   AtomicFileOptions options;
-  options.expected_bytes = static_cast<int64_t>(bytes);
+  options.expected_bytes = static_cast<int64_t>(parts.size() * parts[0].size() *
+                                                sizeof(float));
   options.special_files = SpecialFiles::kWriteAsTheyAre;
   absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, options);
   if (!file.ok()) return file.status();
-  const absl::Status status =
-      file->Append({reinterpret_cast<const char*>(states.data()), bytes});
-  return status.ok() ? file->Commit() : status;
+  for (const absl::Span<const float> part : parts) {
+    const absl::Status status =
+        file->Append({reinterpret_cast<const char*>(part.data()),
+                      part.size() * sizeof(float)});
+    if (!status.ok()) return status;
+  }
+  return file->Commit();
 }
 
 // Prints a few numbers of the first token of up to eight sequences, enough to
@@ -576,32 +573,63 @@ absl::Status RunEncoder(const Request& request) {
     PrintAdvice((*encoder)->store(), plan->budget_bytes, 0);
   }
   PrintStates(states, sequences, config.hidden);
-  return WriteOutput(states);
+  return WriteOutput({states});
 }
 
-// Runs the model on the prompt, generates `count` tokens, and prints each token
-// and the times.
-absl::Status Generate(DecoderRun& run, absl::Span<const int32_t> prompt,
+// Prints the times of the first step and of the further ones.
+void PrintStepTimes(const std::vector<double>& seconds, int64_t prompt_tokens,
+                    size_t sequences) {
+  printf("time         %.4f s for the input of %lld tokens\n", seconds[0],
+         static_cast<long long>(prompt_tokens));
+  if (seconds.size() == 1) return;
+  std::vector<double> later(seconds.begin() + 1, seconds.end());
+  std::sort(later.begin(), later.end());
+  const double median = later[later.size() / 2];
+  printf("             %.4f s for each further token%s (median), %.2f a second\n",
+         median, sequences == 1 ? "" : " of all sequences",
+         static_cast<double>(sequences) / median);
+}
+
+// Runs the model on the prompts, generates `count` tokens after each over
+// shared readings of the weights, and prints the tokens and the times.
+absl::Status Generate(DecoderRun& run, const std::vector<Ids>& prompts,
                       int64_t count, int64_t layers) {
+  std::vector<Ids> generated(prompts.size());
   std::vector<double> seconds;
-  const absl::Status status =
-      GenerateGreedily(run, prompt, count, [&](int32_t id) {
-        printf("%s %d", seconds.empty() ? "tokens      " : "", id);
-        fflush(stdout);
-        seconds.push_back(Seconds(run.step_nanoseconds()));
-      });
-  if (!seconds.empty()) printf("\n");
-  if (!status.ok()) return status;
-  printf("time         %.4f s for the input of %d tokens\n", seconds[0],
-         static_cast<int>(prompt.size()));
-  if (seconds.size() > 1) {
-    std::vector<double> later(seconds.begin() + 1, seconds.end());
-    std::sort(later.begin(), later.end());
-    const double median = later[later.size() / 2];
-    printf(
-        "             %.4f s for each further token (median), %.2f a second\n",
-        median, 1 / median);
+  int64_t prompt_tokens = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    std::vector<SequenceTokens> inputs;
+    for (size_t j = 0; j < prompts.size(); ++j) {
+      const absl::Span<const int32_t> last = absl::MakeConstSpan(generated[j]);
+      inputs.push_back({static_cast<int64_t>(j),
+                        i == 0 ? prompts[j] : last.last(1)});
+      if (i == 0) prompt_tokens += static_cast<int64_t>(prompts[j].size());
+    }
+    const absl::Status status = run.AppendTogether(inputs);
+    if (!status.ok()) {
+      if (i > 0) printf("\n");
+      return status;
+    }
+    for (const SequenceTokens& input : inputs) {
+      generated[input.sequence].push_back(
+          TokenSampler({}).Choose(run.LogitsOf(input.sequence)));
+    }
+    // The tokens of one sequence are seen while they come.
+    if (prompts.size() == 1) {
+      printf("%s %d", i == 0 ? "tokens      " : "", generated[0].back());
+      fflush(stdout);
+    }
+    seconds.push_back(Seconds(run.step_nanoseconds()));
   }
+  if (prompts.size() == 1) {
+    printf("\n");
+  } else {
+    for (size_t j = 0; j < prompts.size(); ++j) {
+      printf("%-13s%s\n", j == 0 ? "tokens" : "",
+             absl::StrJoin(generated[j], " ").c_str());
+    }
+  }
+  PrintStepTimes(seconds, prompt_tokens, prompts.size());
   PrintSteps(run.step_nanoseconds(), layers);
   return absl::OkStatus();
 }
@@ -609,10 +637,11 @@ absl::Status Generate(DecoderRun& run, absl::Span<const int32_t> prompt,
 // Returns the least budget, in whole pages, with which the tiles for products
 // of many tokens hold a block of rows of a whole panel.
 absl::StatusOr<int64_t> PanelBudget(const Decoder& decoder, int64_t positions,
-                                    int threads) {
+                                    int threads, int64_t sequences) {
   absl::Status status;
   const auto has_room = [&](int64_t budget_bytes) {
-    const auto plan = decoder.Plan(positions, threads, budget_bytes);
+    const auto plan =
+        decoder.Plan(positions, threads, budget_bytes, sequences);
     status.Update(plan.status());
     return !plan.ok() ||
            plan->tile_bytes >=
@@ -620,7 +649,7 @@ absl::StatusOr<int64_t> PanelBudget(const Decoder& decoder, int64_t positions,
                    lowmem_internal::OutputUnit(plan->request.config) *
                    kSumBlock);
   };
-  const auto least = decoder.MinBudgetBytes(positions, threads);
+  const auto least = decoder.MinBudgetBytes(positions, threads, sequences);
   if (!least.ok() || has_room(*least)) return least;
   int64_t below = *least / kPageBytes;
   int64_t above = 2 * below;
@@ -650,12 +679,6 @@ absl::Status CheckCounts(const Request& request, int64_t generated,
 }
 
 absl::Status RunDecoder(const Request& request) {
-  if (request.sequence_count() > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(request.directory,
-                     ": several sequences, but a decoder "
-                     "reads one; run it once for each"));
-  }
   RunMemory memory = RunMemory::Read();
   const auto backend = lowmem_internal::FindBackend(
       request.backend, ComputeWeightBytes(request.directory), memory);
@@ -680,31 +703,40 @@ absl::Status RunDecoder(const Request& request) {
   const absl::Status counts = CheckCounts(request, generated, config.positions);
   if (!counts.ok()) return counts;
   const int64_t positions = request.tokens() + generated - 1;
+  const int64_t sequences = request.sequence_count();
   const auto budget = lowmem_internal::FindBudget(
-      request.budget, memory, (*decoder)->MinBudgetBytes(positions, threads),
+      request.budget, memory,
+      (*decoder)->MinBudgetBytes(positions, threads, sequences),
       [&] {
-        return (*decoder)->ChooseBudget(request.tokens(), generated, threads);
+        return (*decoder)->ChooseBudget(request.tokens(), generated, threads,
+                                        sequences);
       },
       request.ids_bytes());
   if (!budget.ok()) return budget.status();
-  const auto plan = (*decoder)->Plan(positions, threads, budget->bytes);
+  const auto plan =
+      (*decoder)->Plan(positions, threads, budget->bytes, sequences);
   if (!plan.ok()) return plan.status();
   const absl::Status room = CheckMemory(request, memory, plan->peak_bytes);
   if (!room.ok()) return room;
   // Runs the model.
-  const Ids ids = InputSequences(request, config.vocabulary).front();
+  const std::vector<Ids> ids = InputSequences(request, config.vocabulary);
   const ReadBound bound = (*decoder)->ComputeReadBound(*plan);
-  const absl::Status bounded = PrintReadBound((*decoder)->store(), bound);
+  const absl::Status bounded =
+      PrintReadBound((*decoder)->store(), bound, sequences);
   if (!bounded.ok()) return bounded;
   const auto run = (*decoder)->Start(*plan);
   if (!run.ok()) return run.status();
   ReleaseProgramPages();
   for (int i = 0; i < request.repeat; ++i) {
-    (*run)->Clear();
+    for (int64_t j = 0; j < sequences; ++j) (*run)->ClearSequence(j);
     const absl::Status status = Generate(**run, ids, generated, config.layers);
     if (!status.ok()) return status;
   }
-  const absl::Status written = WriteOutput((*run)->logits());
+  std::vector<absl::Span<const float>> logits;
+  for (int64_t j = 0; j < sequences; ++j) {
+    logits.push_back((*run)->LogitsOf(j));
+  }
+  const absl::Status written = WriteOutput(logits);
   if (!written.ok()) return written;
   // Prints the figures and, if too much was read, how to avoid that.
   PrintArena(
@@ -721,7 +753,8 @@ absl::Status RunDecoder(const Request& request) {
       UnusedTensors((*decoder)->store(), TensorsToPin((*decoder)->weights())));
   PrintThrashing((*decoder)->store(), memory, plan->peak_bytes);
   if (!ReadsTooMuch((*decoder)->store())) return absl::OkStatus();
-  const auto panel_budget = PanelBudget(**decoder, positions, threads);
+  const auto panel_budget =
+      PanelBudget(**decoder, positions, threads, sequences);
   if (!panel_budget.ok()) return panel_budget.status();
   PrintAdvice((*decoder)->store(), plan->budget_bytes, *panel_budget);
   return absl::OkStatus();

@@ -28,8 +28,8 @@
 #include "footprint/base/files/whole_file.h"
 #include "footprint/lowmem/programs/command_line.h"
 #include "footprint/lowmem/programs/text_flag.h"
+#include "footprint/lowmem/programs/text_lines.h"
 #include "footprint/lowmem/text/tokenizer.h"
-#include "nlohmann/json.hpp"
 
 ABSL_FLAG(footprint::lowmem_internal::TextFlag, text, {}, "the text");
 ABSL_FLAG(std::string, file, "", "a file with one text on each line");
@@ -58,16 +58,6 @@ absl::Status PrintIds(const Tokenizer& tokenizer, absl::string_view text) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> ReadLine(absl::string_view line) {
-  if (!absl::GetFlag(FLAGS_json)) return std::string(line);
-  const nlohmann::json json = nlohmann::json::parse(
-      line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_string()) {
-    return absl::InvalidArgumentError("is not a JSON string");
-  }
-  return json.get<std::string>();
-}
-
 absl::Status PrintIdsOfLines(const Tokenizer& tokenizer,
                              const std::string& path) {
   const absl::StatusOr<std::string> text = ReadWholeFile(path);
@@ -76,7 +66,8 @@ absl::Status PrintIdsOfLines(const Tokenizer& tokenizer,
   // The text after the last line's end is empty and does not count as a line.
   if (lines.back().empty()) lines.pop_back();
   for (size_t i = 0; i < lines.size(); ++i) {
-    const absl::StatusOr<std::string> line = ReadLine(lines[i]);
+    const absl::StatusOr<std::string> line =
+        lowmem_internal::ParseTextLine(lines[i], absl::GetFlag(FLAGS_json));
     const absl::Status status =
         line.ok() ? PrintIds(tokenizer, *line) : line.status();
     if (!status.ok()) {

@@ -11,10 +11,12 @@ double TokenSampler::NextShare() {
       static_cast<double>(RandomAt(options_.seed, drawn_++) >> 11), -53);
 }
 
-void TokenSampler::KeepLikely(absl::Span<const float> logits) {
-  words_.clear();
+std::vector<std::pair<float, int32_t>> TokenSampler::FindLikely(
+    absl::Span<const float> logits) const {
+  std::vector<std::pair<float, int32_t>> words;
+  words.reserve(logits.size());
   for (size_t i = 0; i < logits.size(); ++i) {
-    words_.emplace_back(logits[i], static_cast<int32_t>(i));
+    words.emplace_back(logits[i], static_cast<int32_t>(i));
   }
   // Equal logits are ordered by id.
   const auto is_likelier = [](const std::pair<float, int32_t>& a,
@@ -22,11 +24,12 @@ void TokenSampler::KeepLikely(absl::Span<const float> logits) {
     return a.first > b.first || (a.first == b.first && a.second < b.second);
   };
   const auto count = options_.top_k > 0
-                         ? std::min<size_t>(options_.top_k, words_.size())
-                         : words_.size();
-  std::partial_sort(words_.begin(), words_.begin() + count, words_.end(),
+                         ? std::min<size_t>(options_.top_k, words.size())
+                         : words.size();
+  std::partial_sort(words.begin(), words.begin() + count, words.end(),
                     is_likelier);
-  words_.resize(count);
+  words.resize(count);
+  return words;
 }
 
 int32_t TokenSampler::Choose(absl::Span<const float> logits) {
@@ -34,25 +37,25 @@ int32_t TokenSampler::Choose(absl::Span<const float> logits) {
     return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) -
                                 logits.begin());
   }
-  KeepLikely(logits);
-  const double largest = words_[0].first;
+  const std::vector<std::pair<float, int32_t>> words = FindLikely(logits);
+  const double largest = words[0].first;
   const auto weight = [&](float logit) {
     return std::exp((logit - largest) / options_.temperature);
   };
   double total = 0;
-  for (const auto& [logit, id] : words_) total += weight(logit);
+  for (const auto& [logit, id] : words) total += weight(logit);
   size_t count = 0;
   double kept = 0;
-  while (count < words_.size() &&
+  while (count < words.size() &&
          (count == 0 || kept < options_.top_p * total)) {
-    kept += weight(words_[count++].first);
+    kept += weight(words[count++].first);
   }
   double left = NextShare() * kept;
   for (size_t i = 0; i < count; ++i) {
-    left -= weight(words_[i].first);
-    if (left < 0) return words_[i].second;
+    left -= weight(words[i].first);
+    if (left < 0) return words[i].second;
   }
-  return words_[count - 1].second;
+  return words[count - 1].second;
 }
 
 }  // namespace footprint

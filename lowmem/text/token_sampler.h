@@ -12,8 +12,8 @@
 // fewest that together have `top_p` of their weight. Equal options and equal
 // logits in each call give equal words.
 //
-// Thread-compatible. Memory: 8 bytes for each word of the vocabulary, unless
-// the temperature is 0. Time: one pass over the logits, and a sort of the
+// Thread-compatible. Memory: during a choice 8 bytes for each word of the
+// vocabulary, unless the temperature is 0. Time: one pass over the logits, and a sort of the
 // `top_k` most likely words; of all words if only `top_p` is given.
 //
 // Source: Holtzman et al., "The Curious Case of Neural Text Degeneration",
@@ -47,13 +47,13 @@ class TokenSampler {
   int32_t Choose(absl::Span<const float> logits);
 
  private:
-  // Keeps the words that count, the most likely first.
-  void KeepLikely(absl::Span<const float> logits);
+  // Returns the logits and ids of the words that count, the most likely first.
+  std::vector<std::pair<float, int32_t>> FindLikely(
+      absl::Span<const float> logits) const;
   double NextShare();  // in [0, 1)
 
   const SamplingOptions options_;
   uint64_t drawn_ = 0;
-  std::vector<std::pair<float, int32_t>> words_;
 };
 
 }  // namespace footprint
