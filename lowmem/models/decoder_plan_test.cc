@@ -63,9 +63,9 @@ TEST(PlanDecoderTest, SpendsABudgetAsItDid) {
 void ExpectCompactLayout(const DecoderPlan& plan) {
   int64_t end = 0;
   for (const ArenaRange& range :
-       {plan.slots, plan.cache, plan.hidden, plan.normed, plan.work,
+       {plan.slots, plan.cache, plan.fresh, plan.hidden, plan.normed, plan.work,
         plan.vectors, plan.logits, plan.scores, plan.wide, plan.dense,
-        plan.sums, plan.schedule}) {
+        plan.lone, plan.sums, plan.schedule}) {
     if (range.size_bytes == 0) continue;
     EXPECT_EQ(range.offset_bytes % 64, 0);
     EXPECT_GE(range.offset_bytes, end);
@@ -86,7 +86,8 @@ void ExpectCompactLayout(const DecoderPlan& plan) {
               32 * plan.request.count_tiles(plan));
   }
   EXPECT_EQ(plan.chunk_tokens % 16, 0);
-  EXPECT_LE(plan.chunk_tokens, plan.padded_positions());
+  EXPECT_LE(plan.chunk_tokens,
+            plan.request.sequences * plan.padded_positions());
   const DecoderConfig& config = plan.request.config;
   EXPECT_TRUE(plan.chunk_features == config.intermediate ||
               plan.chunk_features % 256 == 0);
@@ -108,6 +109,7 @@ TEST(PlanDecoderTest, NeverExceedsTheBudgetAndGrowsWithIt) {
     request.config.intermediate = between(1, 6000);
     request.config.vocabulary = between(1, 60000);
     request.workers = static_cast<int>(between(1, 4));
+    request.sequences = std::max<int64_t>(1, between(-20, 20));
     // The blocks are floats, 16-bit floats, and the types of GGUF.
     constexpr int64_t kBlockBytes[] = {1024, 512, 272, 210, 144};
     const int64_t widest = between(0, 4);
@@ -174,6 +176,38 @@ TEST(PlanDecoderTest, HoldsTheKeysAndValuesOfEveryPosition) {
   EXPECT_EQ(plan->chunk_tokens, 64);
 }
 
+TEST(PlanDecoderTest, SaysHowManySequencesABudgetIsEnoughFor) {
+  const int64_t of_one = int64_t{36} * 2 * 1280 * 4 * 64;
+  DecoderPlanRequest request = LargeRequest(64);
+  request.sequences = 16;
+  const auto plan = PlanDecoder(request, 16 * of_one + (16 << 20));
+  ASSERT_THAT(plan, IsOk());
+  EXPECT_EQ(plan->cache.size_bytes, 16 * of_one);
+  EXPECT_EQ(plan->sequence_bytes(), of_one);
+  EXPECT_EQ(plan->logits.size_bytes, 16 * 50257 * 4);
+  for (const int64_t budget : {int64_t{1} << 20, 5 * of_one, 500 * of_one}) {
+    const auto most = MostSequences(request, budget);
+    ASSERT_THAT(most, IsOk());
+    request.sequences = *most + 1;
+    if (*most == kMostSequences) {
+      EXPECT_GT(budget, 256 * of_one);
+      EXPECT_THAT(PlanDecoder(request, budget),
+                  StatusIs(absl::StatusCode::kInvalidArgument));
+      continue;
+    }
+    const absl::Status refused = PlanDecoder(request, budget).status();
+    EXPECT_THAT(refused, StatusIs(absl::StatusCode::kResourceExhausted));
+    EXPECT_TRUE(*most == 0 ||
+                absl::StrContains(refused.message(),
+                                  absl::StrCat("this budget is enough for ",
+                                               *most, " sequences")))
+        << refused;
+    if (*most == 0) continue;
+    request.sequences = *most;
+    EXPECT_THAT(PlanDecoder(request, budget), IsOk());
+  }
+}
+
 TEST(PlanDecoderTest, RefusesImpossibleRequests) {
   EXPECT_THAT(PlanDecoder(LargeRequest(0), 1 << 30),
               StatusIs(absl::StatusCode::kInvalidArgument));
@@ -187,6 +221,13 @@ TEST(PlanDecoderTest, RefusesImpossibleRequests) {
   }
   request.workers = kMostWorkers;
   EXPECT_THAT(MinBudgetBytes(request), IsOk());
+  for (const int64_t sequences : {int64_t{0}, int64_t{-1}, kMostSequences + 1}) {
+    request.sequences = sequences;
+    EXPECT_THAT(PlanDecoder(request, 1 << 30),
+                StatusIs(absl::StatusCode::kInvalidArgument));
+    EXPECT_THAT(MinBudgetBytes(request),
+                StatusIs(absl::StatusCode::kInvalidArgument));
+  }
 }
 
 }  // namespace

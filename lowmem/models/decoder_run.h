@@ -45,7 +45,7 @@ class DecoderRun {
   // chunk_tokens. Each sequence gets the bits that Append gives it alone,
   // whatever its neighbours. After an error the run is as before the call, and
   // the logits are not of use. The functions below without a sequence are for
-  // sequence 0.
+  // sequence 0; a sequence that they are given must be one of the plan's.
   virtual absl::Status AppendTogether(
       absl::Span<const SequenceTokens> inputs) = 0;
 

@@ -66,18 +66,24 @@ void ExpectHardlyMore(const Reading& reading, WeightBackend backend,
   EXPECT_GE(reading.read_bytes, reading.least_bytes) << "less than the least";
 }
 
-// Reads a token in each pass.
+// Reads a token of each sequence in each pass.
 Reading RunDecoder(const std::string& folder, WeightBackend backend,
-                   int64_t budget_bytes) {
+                   int64_t budget_bytes, int64_t sequences = 1) {
   const auto decoder = Decoder::Open(folder, backend);
   EXPECT_THAT(decoder, IsOk());
-  const auto plan = (*decoder)->Plan(kPasses, /*workers=*/2, budget_bytes);
+  const auto plan =
+      (*decoder)->Plan(kPasses, /*workers=*/2, budget_bytes, sequences);
   EXPECT_THAT(plan, IsOk());
   const auto run = (*decoder)->Start(*plan);
   EXPECT_THAT(run, IsOk());
   for (int32_t id = 0; id < kPasses; ++id) {
-    EXPECT_THAT((*run)->Append(absl::MakeConstSpan(&id, 1)), IsOk());
+    std::vector<SequenceTokens> inputs;
+    for (int64_t sequence = 0; sequence < sequences; ++sequence) {
+      inputs.push_back({sequence, absl::MakeConstSpan(&id, 1)});
+    }
+    EXPECT_THAT((*run)->AppendTogether(inputs), IsOk());
   }
+  EXPECT_EQ((*run)->passes(), kPasses);
   return CompareWithBounds((*decoder)->store(), *plan,
                            (*decoder)->ComputeReadBound(*plan));
 }
@@ -136,6 +142,21 @@ TEST(LeastReadingTest, DecodersReadHardlyMoreThanTheyMust) {
        {WeightBackend::kPread, WeightBackend::kDirect}) {
     for (const int64_t budget_bytes : kBudgets) {
       ExpectHardlyMore(RunDecoder(packed, backend, budget_bytes), backend,
+                       budget_bytes);
+    }
+  }
+}
+
+// The bound is that of a pass, of which each sequence gets a token.
+TEST(LeastReadingTest, SequencesTogetherReadHardlyMoreThanTheyMust) {
+  const TestDecoder decoder =
+      RandomDecoder(MakeDecoderConfig(), DType::kF32, 15);
+  const std::string packed =
+      WriteDecoder(decoder, DType::kF32, "least_together", 64);
+  for (const WeightBackend backend :
+       {WeightBackend::kPread, WeightBackend::kDirect}) {
+    for (const int64_t budget_bytes : kBudgets) {
+      ExpectHardlyMore(RunDecoder(packed, backend, budget_bytes, 5), backend,
                        budget_bytes);
     }
   }

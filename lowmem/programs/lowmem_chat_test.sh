@@ -145,6 +145,60 @@ chat --prompt=a --generate=8 --temperature=1 --seed=4 >three 2>/dev/null
 cmp -s one two || fail "one seed, two answers"
 cmp -s one three && fail "two seeds, one answer"
 
+# Each line of a file gets the answer that it gets alone, in order, whatever its neighbours.
+# A line without an answer says why, and the others are not lost.
+{
+  printf 'the \nand so on\n\n\xff\nof the people\n'
+  printf 'word %.0s' {1..300}
+  printf '\nthe \nlast'
+} >prompts
+python3 - <<'PYTHON' >json_prompts
+import json
+for text in ("the ", "and so on", "of the people", "the ", "last"):
+    print(json.dumps(text))
+PYTHON
+for drawn in "" "--temperature=1 --seed=5"; do
+  # shellcheck disable=SC2086
+  for text in "the " "and so on" "of the people" "the " last; do
+    chat --prompt="$text" --generate=12 $drawn 2>/dev/null | head -c -1 >one
+    python3 -c 'import json; print(json.dumps(open("one").read()))'
+  done >alone
+  for flags in --sequences=1 --sequences=3 "--budget=8MiB --threads=1" --budget=least; do
+    # shellcheck disable=SC2086
+    chat --file=json_prompts --json --generate=12 $drawn $flags >out 2>err ||
+      fail "a file, $flags: $(cat err)"
+    python3 -c 'import json
+for line in open("out"): print(json.dumps(json.loads(line)["text"]))' >two
+    cmp -s alone two || fail "other answers than alone, $drawn $flags: $(cat out)"
+  done
+done
+grep -q 'of the least for 60 passes' err || fail "one prompt after the other: $(cat err)"
+chat --file=prompts --generate=12 --budget=8MiB >out 2>err && fail "bad lines are no error"
+grep -q 'prompts: 3 of 8 lines have an error in place of an answer; line 3: the prompt is empty' err ||
+  fail "nothing says which lines failed: $(cat err)"
+grep -q '^together     5 prompts of at most ' err || fail "how many share a reading: $(cat err)"
+grep -q '^least .* for each token of 5 sequences' err || fail "no certificate: $(cat err)"
+grep -q 'of the least for 12 passes' err || fail "the passes: $(cat err)"
+python3 - <<'PYTHON' || fail "a file with bad lines: $(cat out)"
+import json
+lines = [json.loads(line) for line in open("out")]
+assert [line["line"] for line in lines] == list(range(1, 9)), lines
+errors = {line["line"]: line["error"] for line in lines if "error" in line}
+assert sorted(errors) == [3, 4, 6], errors
+assert "UTF-8" in errors[4] and "model's positions are 256" in errors[6], errors
+assert all(line["tokens"] == 12 and line["cut_off"] for line in lines if "error" not in line)
+assert lines[0]["text"] == lines[6]["text"]
+PYTHON
+: >empty
+expect_error 1 '--file: there is no line' "$BIN/lowmem_chat" model --file=empty
+expect_error 1 'no_such_file: ' "$BIN/lowmem_chat" model --file=no_such_file
+expect_error 2 'one of --prompt, --score and --file' "$BIN/lowmem_chat" model --file=prompts --prompt=a
+expect_error 2 'go with --file' "$BIN/lowmem_chat" model --prompt=a --sequences=2
+expect_error 2 '--sequences=0 is not from 1 to 256' "$BIN/lowmem_chat" model --file=prompts --sequences=0
+expect_error 1 'sequences of' "$BIN/lowmem_chat" model --file=json_prompts --sequences=5 --budget=64KiB
+grep -q 'need at least .*; this budget is enough for [0-4] sequences' err ||
+  fail "how many sequences fit: $(cat err)"
+
 # A conversation has one turn a line. It ends with the input, or when the context is full.
 printf 'hello\n\nand you?\n' | chat --generate=3 --context=64 >out 2>err ||
   fail "a conversation: $(cat err)"
@@ -192,7 +246,7 @@ assert all(abs(line["log_likelihood"] - want) < 1e-4 for line, want in pairs)
 PYTHON
 grep -q '10 tokens have log-likelihood -.* perplexity' err || fail "scores: $(cat err)"
 expect_error 1 'fewer than two tokens' "$BIN/lowmem_chat" "$SCORED" --score=
-expect_error 2 'one of --prompt and --score' "$BIN/lowmem_chat" "$SCORED" --score=a --prompt=b
+expect_error 2 'one of --prompt, --score and --file' "$BIN/lowmem_chat" "$SCORED" --score=a --prompt=b
 
 # Each error must have its message and its exit code.
 expect_error 2 'takes one MODEL_DIR' "$BIN/lowmem_chat"

@@ -249,6 +249,21 @@ run minilm.F32 --ids='8,9' --output=second
 run minilm.F32 --ids='5,6,7;8,9' --output=both
 cat first second | cmp - both || fail 'a batch has other bits than its sequences'
 
+# So must the sequences of a decoder, whose readings of the weights they share.
+for sequence in '5,6,7' '8' '9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25'; do
+  run gpt2.F32 --ids="$sequence" --generate=5 --output=alone
+  cat alone >>all
+  sed -n 's/^tokens *//p' log >>tokens
+done
+run gpt2.F32 --ids='5,6,7;8;9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25' --generate=5 \
+  --budget=least --output=together
+cmp all together || fail 'sequences together have other bits than alone'
+sed -n '/^tokens/,/^time/s/^\(tokens\)\? *\([0-9]\)/\2/p' log | cmp - tokens ||
+  fail "other tokens than $(cat tokens): $(cat log)"
+says '^least .* for each token of 3 sequences that keep their keys and values$'
+says 's for each further token of all sequences'
+refuses 1 'this budget is enough for 0 sequences' gpt2.F32 --ids='1;2' --budget=4KiB
+
 # Generated tokens that are read as the end of a prompt must give the same next tokens.
 tokens() { awk '$1 == "tokens" { $1 = ""; print substr($0, 2) }' log; }
 run gpt2.F32 --ids=1,2,3 --generate=4
@@ -304,7 +319,8 @@ refuses 2 '--batch goes with --random_ids' minilm.F32 --ids=1 --batch=2
 refuses 2 '--budget: ' minilm.F32 --ids=1 --budget=much
 refuses 1 '--generate goes with a decoder' minilm.F32 --ids=1 --generate=2
 refuses 1 '--cache_type goes with a decoder' minilm.F32 --ids=1 --cache_type=q8_0
-refuses 1 'several sequences, but a decoder reads one' gpt2.F32 --ids='1;2'
+refuses 1 '257 sequences; this model reads from 1 to 256 together' \
+  gpt2.F32 --random_ids=1 --batch=257
 # Counts are refused before anything of that size is allocated.
 refuses 1 '2000000000 tokens, but the model has 40 positions' \
   minilm.F32 --random_ids=2000000000
