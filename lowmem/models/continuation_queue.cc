@@ -26,8 +26,8 @@ struct Job {
 
 absl::Status CheckPrompt(const Continuation& continuation,
                          const DecoderPlanRequest& planned) {
-  const absl::Status status = lowmem_internal::CheckIds(
-      continuation.prompt, planned.config.vocabulary);
+  const absl::Status status =
+      lowmem_internal::CheckIds(continuation.prompt, planned.config.vocabulary);
   if (!status.ok()) return status;
   const auto tokens = static_cast<int64_t>(continuation.prompt.size());
   if (tokens > planned.positions) {
@@ -43,8 +43,7 @@ absl::Status CheckPrompt(const Continuation& continuation,
 
 class Queue {
  public:
-  Queue(DecoderRun& run,
-        absl::FunctionRef<absl::optional<Continuation>()> next)
+  Queue(DecoderRun& run, absl::FunctionRef<absl::optional<Continuation>()> next)
       : run_(run), next_(next), places_(run.plan().request.sequences) {}
 
   absl::Status ContinueAll(
@@ -75,8 +74,7 @@ Job* Queue::TakeNext() {
     if (!has_next_) break;
     jobs_.emplace_back(*std::move(next));
     Continuation& continuation = jobs_.back().continuation;
-    continuation.status.Update(
-        CheckPrompt(continuation, run_.plan().request));
+    continuation.status.Update(CheckPrompt(continuation, run_.plan().request));
     if (continuation.status.ok()) return &jobs_.back();
     jobs_.back().is_done = true;
   }
@@ -97,14 +95,12 @@ void Queue::Choose(int64_t place) {
   Continuation& continuation = job.continuation;
   const int32_t id = job.sampler.Choose(run_.LogitsOf(place));
   continuation.ids.push_back(id);
-  continuation.has_stopped =
-      std::count(continuation.stop_ids.begin(), continuation.stop_ids.end(),
-                 id) > 0;
-  job.is_done =
-      continuation.has_stopped ||
-      static_cast<int64_t>(continuation.ids.size()) ==
-          continuation.most_tokens ||
-      run_.TokensOf(place) == run_.plan().request.positions;
+  continuation.has_stopped = std::count(continuation.stop_ids.begin(),
+                                        continuation.stop_ids.end(), id) > 0;
+  job.is_done = continuation.has_stopped ||
+                static_cast<int64_t>(continuation.ids.size()) ==
+                    continuation.most_tokens ||
+                run_.TokensOf(place) == run_.plan().request.positions;
   if (job.is_done) places_[place] = nullptr;
 }
 

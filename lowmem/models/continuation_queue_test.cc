@@ -36,10 +36,10 @@ class ContinuationQueueTest : public testing::Test {
     config.intermediate = 100;
     config.vocabulary = 50;
     config.positions = 80;
-    auto opened = Decoder::Open(
-        WriteDecoder(RandomDecoder(config, DType::kF32, 3), DType::kF32,
-                     "queue"),
-        WeightBackend::kPread);
+    auto opened =
+        Decoder::Open(WriteDecoder(RandomDecoder(config, DType::kF32, 3),
+                                   DType::kF32, "queue"),
+                      WeightBackend::kPread);
     EXPECT_THAT(opened, IsOk());
     decoder_ = *std::move(opened);
   }
@@ -65,8 +65,8 @@ class ContinuationQueueTest : public testing::Test {
       EXPECT_THAT(logits, IsOk());
       ids.push_back(sampler.Choose(*logits));
       continuation.has_stopped =
-          std::count(continuation.stop_ids.begin(),
-                     continuation.stop_ids.end(), ids.back()) > 0;
+          std::count(continuation.stop_ids.begin(), continuation.stop_ids.end(),
+                     ids.back()) > 0;
       unread = absl::MakeConstSpan(&ids.back(), 1);
     }
     return continuation;
@@ -77,18 +77,17 @@ class ContinuationQueueTest : public testing::Test {
     const auto run = Start(sequences);
     std::vector<Continuation> done;
     size_t next = 0;
-    EXPECT_THAT(
-        ContinueAll(
-            *run,
-            [&]() -> absl::optional<Continuation> {
-              if (next == prompts.size()) return absl::nullopt;
-              return prompts[next++];
-            },
-            [&](const Continuation& continuation) {
-              done.push_back(continuation);
-              return absl::OkStatus();
-            }),
-        IsOk());
+    EXPECT_THAT(ContinueAll(
+                    *run,
+                    [&]() -> absl::optional<Continuation> {
+                      if (next == prompts.size()) return absl::nullopt;
+                      return prompts[next++];
+                    },
+                    [&](const Continuation& continuation) {
+                      done.push_back(continuation);
+                      return absl::OkStatus();
+                    }),
+                IsOk());
     passes_ = run->passes();
     return done;
   }
@@ -180,8 +179,8 @@ TEST_F(ContinuationQueueTest, RefusesAPromptAndContinuesTheOthers) {
                 HasSubstr(one.says));
     EXPECT_TRUE(actual[one.at].ids.empty());
   }
-  for (const auto& [at, was] : {std::pair(1, 0), std::pair(3, 1),
-                                std::pair(4, 2), std::pair(5, 3)}) {
+  for (const auto& [at, was] :
+       {std::pair(1, 0), std::pair(3, 1), std::pair(4, 2), std::pair(5, 3)}) {
     EXPECT_EQ(actual[at].ids, good[was].ids);
   }
 }

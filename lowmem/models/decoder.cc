@@ -202,9 +202,8 @@ absl::StatusOr<std::unique_ptr<DecoderRun>> Decoder::Start(
     const DecoderPlan& plan) const {
   // Offsets depend on both: with another model's plan a run would write beyond
   // its arena.
-  const DecoderPlanRequest own =
-      Request(plan.request.positions, plan.request.workers,
-              plan.request.sequences);
+  const DecoderPlanRequest own = Request(
+      plan.request.positions, plan.request.workers, plan.request.sequences);
   if (!(plan.request.config == own.config && plan.request.needs == own.needs &&
         plan.request.cache_type == own.cache_type)) {
     return lowmem_internal::ForeignPlan(*store_);

@@ -7,10 +7,11 @@
 //   status = pass.Read({&part, 1});  // keys and values stay in the arena
 //
 // The arguments must outlive the pass, and the parts and their ids must outlive
-// Read. A pass is used by one thread at a time. Memory: the arena's, and some bytes for
-// each worker and layer, which the constructor allocates. Read allocates
-// nothing unless it fails. Errors are the store's. The error is DataLoss if
-// states or logits are NaN or infinite; the message names the first such layer.
+// Read. A pass is used by one thread at a time. Memory: the arena's, and some
+// bytes for each worker and layer, which the constructor allocates. Read
+// allocates nothing unless it fails. Errors are the store's. The error is
+// DataLoss if states or logits are NaN or infinite; the message names the first
+// such layer.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_PASS_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_PASS_H_
@@ -222,9 +223,7 @@ class DecoderPass : public LayerPass {
   // Returns the number of tokens in a panel.
   int64_t TokensIn(int64_t panel) const;
 
-  bool IsRounded() const {
-    return plan_.request.cache_type != CacheType::kF32;
-  }
+  bool IsRounded() const { return plan_.request.cache_type != CacheType::kF32; }
   // Returns whether new keys and values do not lie in the cache at once.
   bool HasFresh() const { return plan_.fresh.size_bytes > 0; }
   // Returns the head's keys (0) or values (1).

@@ -168,8 +168,8 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   return plan;
 }
 
-// A token of each sequence, or all tokens if they see each other; a block of rows of
-// a few columns, or one row of the output's matrix.
+// A token of each sequence, or all tokens if they see each other; a block of
+// rows of a few columns, or one row of the output's matrix.
 Choice Smallest(const DecoderPlanRequest& request) {
   const DecoderConfig& config = request.config;
   Choice choice;
@@ -199,9 +199,8 @@ Choice WithWholeRows(const DecoderPlanRequest& request, Choice choice) {
 // The next larger choice; the same if there is none. Tokens save the most: each
 // pass reads every weight.
 Choice Grow(const DecoderPlanRequest& request, const Choice& choice) {
-  const int64_t most_tokens =
-      std::min(kLargestChunkTokens,
-               request.sequences * Padded(request.positions));
+  const int64_t most_tokens = std::min(
+      kLargestChunkTokens, request.sequences * Padded(request.positions));
   // A row of a chunk's features is a tile, unless it lies transposed.
   const int64_t tile_features =
       request.config.is_transposed

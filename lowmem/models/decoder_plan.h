@@ -4,15 +4,15 @@
 //       footprint::PlanDecoder({config, 128, 2}, 64 << 20);
 //
 // Everything is in one arena: every layer's keys and values for all planned
-// positions of each sequence, the states of the tokens that are read together, one layer's small
-// vectors, the logits, and for each worker the tile of weights in use. A prompt
-// is read `chunk_tokens` at a time, so its length costs only its keys and
-// values, and for each worker 64 bytes of scores a position. With a smaller
-// budget, tiles and chunks become smaller. Below MinBudgetBytes only fewer
-// positions or workers help. A bidirectional model reads all tokens together.
-// It keeps the keys and values of one layer, and its states lie where its
-// features were. Several sequences share everything but their keys, values and
-// logits.
+// positions of each sequence, the states of the tokens that are read together,
+// one layer's small vectors, the logits, and for each worker the tile of
+// weights in use. A prompt is read `chunk_tokens` at a time, so its length
+// costs only its keys and values, and for each worker 64 bytes of scores a
+// position. With a smaller budget, tiles and chunks become smaller. Below
+// MinBudgetBytes only fewer positions or workers help. A bidirectional model
+// reads all tokens together. It keeps the keys and values of one layer, and its
+// states lie where its features were. Several sequences share everything but
+// their keys, values and logits.
 //
 // Time grows if chunks and tiles get small; the results' bits do not change. A
 // larger budget never gives a smaller tile or chunk. When tiles and chunks have

@@ -221,7 +221,8 @@ TEST(PlanDecoderTest, RefusesImpossibleRequests) {
   }
   request.workers = kMostWorkers;
   EXPECT_THAT(MinBudgetBytes(request), IsOk());
-  for (const int64_t sequences : {int64_t{0}, int64_t{-1}, kMostSequences + 1}) {
+  for (const int64_t sequences :
+       {int64_t{0}, int64_t{-1}, kMostSequences + 1}) {
     request.sequences = sequences;
     EXPECT_THAT(PlanDecoder(request, 1 << 30),
                 StatusIs(absl::StatusCode::kInvalidArgument));

@@ -32,8 +32,7 @@ class Run
         output_is_whole_(has_output_ && weights.output.block_columns() ==
                                             weights.output.columns()),
         sequences_(plan_.request.sequences) {
-    parts_.reserve(plan_.chunk_tokens / kPanelTokens +
-                   plan_.request.sequences);
+    parts_.reserve(plan_.chunk_tokens / kPanelTokens + plan_.request.sequences);
   }
 
   absl::Status AppendTogether(absl::Span<const SequenceTokens> inputs) override;
@@ -129,9 +128,8 @@ absl::Status Run::CheckInputs(absl::Span<const SequenceTokens> inputs) const {
     const absl::Status status = CheckInput(input);
     if (status.ok()) continue;
     if (planned == 1) return status;
-    return absl::Status(status.code(),
-                        absl::StrCat("sequence ", input.sequence, ": ",
-                                     status.message()));
+    return absl::Status(status.code(), absl::StrCat("sequence ", input.sequence,
+                                                    ": ", status.message()));
   }
   return absl::OkStatus();
 }

@@ -8,10 +8,10 @@
 // The list has the tiles of the layers for a single token, then those of the
 // output, which follow in generation, then those of the layers for many tokens.
 // With room for several sequences, it has the layers for many tokens first,
-// which serve single ones, too. The tiles must be those of the products in decoder_pass.cc: a run that needs
-// another tile ends with an error. The caller owns the list, which gets copies;
-// nothing else is kept. Thread-safe for different lists. Memory: none. Errors
-// are Weight's.
+// which serve single ones, too. The tiles must be those of the products in
+// decoder_pass.cc: a run that needs another tile ends with an error. The caller
+// owns the list, which gets copies; nothing else is kept. Thread-safe for
+// different lists. Memory: none. Errors are Weight's.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_TILES_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_TILES_H_

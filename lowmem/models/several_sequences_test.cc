@@ -172,9 +172,8 @@ std::vector<std::vector<float>> LogitsAlone(const std::string& folder,
   return logits;
 }
 
-void ExpectTheBitsOfEachAlone(
-    const std::string& folder, const Setting& setting,
-    const std::vector<std::vector<float>>& expected) {
+void ExpectTheBitsOfEachAlone(const std::string& folder, const Setting& setting,
+                              const std::vector<std::vector<float>>& expected) {
   SCOPED_TRACE(absl::StrCat(folder, ", ", WeightBackendName(setting.backend),
                             ", ", setting.workers, " workers, ",
                             setting.more_bytes, " bytes more"));
@@ -197,8 +196,7 @@ void ExpectTheBitsOfEachAlone(
           << "call " << call << ", sequence " << turn.sequence;
     }
   }
-  EXPECT_LE(session.run->ResidentArenaBytes(),
-            session.run->plan().peak_bytes);
+  EXPECT_LE(session.run->ResidentArenaBytes(), session.run->plan().peak_bytes);
 }
 
 class SeveralSequencesTest : public testing::TestWithParam<ModelFamily> {};

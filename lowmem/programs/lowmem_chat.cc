@@ -5,15 +5,17 @@
 //   lowmem_chat Llama-3.2-1B-Instruct        # a conversation, line by line
 //   lowmem_chat gpt2 --prompt="Once upon a time" --generate=50
 //   lowmem_chat gpt2 --score="Once upon a time"   # how likely it is
-//   lowmem_chat gpt2 --file=prompts.txt --budget=64MiB   # an answer to each line
+//   lowmem_chat gpt2 --file=prompts.txt --budget=64MiB   # an answer to each
+//   line
 //
 // Writes the answer to standard output while the model generates it, and its
 // time and memory to standard error. With --file, several prompts share each
 // reading of the weights, and each line gets a line of JSON, in order: its
-// answer, which is the one that the line gets alone, or its error. The model is a GGUF file, or a folder with
-// config.json, tokenizer.json, and model.safetensors or model.gguf.
-// Exit codes are those of command_line.h: 0; 1 the model, a text or the budget
-// cannot be run (the error says why); 2 the command line is wrong.
+// answer, which is the one that the line gets alone, or its error. The model is
+// a GGUF file, or a folder with config.json, tokenizer.json, and
+// model.safetensors or model.gguf. Exit codes are those of command_line.h: 0; 1
+// the model, a text or the budget cannot be run (the error says why); 2 the
+// command line is wrong.
 
 #include <unistd.h>
 
@@ -506,8 +508,7 @@ absl::StatusOr<Chat::PromptSizes> Chat::Measure(TextLines lines) const {
     const absl::StatusOr<Ids> ids = PromptOf(lines);
     if (!ids.ok()) continue;
     ++sizes.usable;
-    sizes.longest =
-        std::max(sizes.longest, static_cast<int64_t>(ids->size()));
+    sizes.longest = std::max(sizes.longest, static_cast<int64_t>(ids->size()));
   }
   if (!lines.status().ok()) return lines.status();
   if (sizes.lines == 0) {
@@ -607,11 +608,10 @@ absl::Status Chat::AnswerFile(const std::string& path) {
   if (!measured.ok() || !lines.ok()) return lines.status();
   const auto sizes = Measure(*std::move(measured));
   if (!sizes.ok()) return sizes.status();
-  const int64_t tokens = absl::GetFlag(FLAGS_context)
-                             .value_or(std::min(
-                                 positions(), sizes->longest +
-                                                  absl::GetFlag(FLAGS_generate) -
-                                                  1));
+  const int64_t tokens =
+      absl::GetFlag(FLAGS_context)
+          .value_or(std::min(
+              positions(), sizes->longest + absl::GetFlag(FLAGS_generate) - 1));
   const auto sequences = FindSequences(*sizes, tokens);
   if (!sequences.ok()) return sequences.status();
   absl::Status status = StartTogether(sizes->longest, tokens, *sequences);

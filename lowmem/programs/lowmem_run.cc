@@ -393,8 +393,7 @@ absl::Status PrintReadBound(const WeightStore& store, const ReadBound& bound,
 
 void PrintReadRatio(const WeightStore& store, const ReadBound& bound,
                     int64_t passes) {
-  const std::string ratio =
-      lowmem_internal::ReadRatio(store, bound, passes);
+  const std::string ratio = lowmem_internal::ReadRatio(store, bound, passes);
   if (!ratio.empty()) printf("             %s\n", ratio.c_str());
 }
 
@@ -449,8 +448,8 @@ absl::Status WriteOutput(absl::Span<const absl::Span<const float>> parts) {
   const std::string path = absl::GetFlag(FLAGS_output);
   if (path.empty()) return absl::OkStatus();
   AtomicFileOptions options;
-  options.expected_bytes = static_cast<int64_t>(parts.size() * parts[0].size() *
-                                                sizeof(float));
+  options.expected_bytes =
+      static_cast<int64_t>(parts.size() * parts[0].size() * sizeof(float));
   options.special_files = SpecialFiles::kWriteAsTheyAre;
   absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, options);
   if (!file.ok()) return file.status();
@@ -585,9 +584,10 @@ void PrintStepTimes(const std::vector<double>& seconds, int64_t prompt_tokens,
   std::vector<double> later(seconds.begin() + 1, seconds.end());
   std::sort(later.begin(), later.end());
   const double median = later[later.size() / 2];
-  printf("             %.4f s for each further token%s (median), %.2f a second\n",
-         median, sequences == 1 ? "" : " of all sequences",
-         static_cast<double>(sequences) / median);
+  printf(
+      "             %.4f s for each further token%s (median), %.2f a second\n",
+      median, sequences == 1 ? "" : " of all sequences",
+      static_cast<double>(sequences) / median);
 }
 
 // Runs the model on the prompts, generates `count` tokens after each over
@@ -601,8 +601,8 @@ absl::Status Generate(DecoderRun& run, const std::vector<Ids>& prompts,
     std::vector<SequenceTokens> inputs;
     for (size_t j = 0; j < prompts.size(); ++j) {
       const absl::Span<const int32_t> last = absl::MakeConstSpan(generated[j]);
-      inputs.push_back({static_cast<int64_t>(j),
-                        i == 0 ? prompts[j] : last.last(1)});
+      inputs.push_back(
+          {static_cast<int64_t>(j), i == 0 ? prompts[j] : last.last(1)});
       if (i == 0) prompt_tokens += static_cast<int64_t>(prompts[j].size());
     }
     const absl::Status status = run.AppendTogether(inputs);
@@ -640,8 +640,7 @@ absl::StatusOr<int64_t> PanelBudget(const Decoder& decoder, int64_t positions,
                                     int threads, int64_t sequences) {
   absl::Status status;
   const auto has_room = [&](int64_t budget_bytes) {
-    const auto plan =
-        decoder.Plan(positions, threads, budget_bytes, sequences);
+    const auto plan = decoder.Plan(positions, threads, budget_bytes, sequences);
     status.Update(plan.status());
     return !plan.ok() ||
            plan->tile_bytes >=

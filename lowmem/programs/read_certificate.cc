@@ -8,11 +8,10 @@ namespace footprint::lowmem_internal {
 
 std::string BoundLine(const ReadBound& bound, int64_t sequences) {
   const int64_t pass_bytes = bound.LeastBytesOfPass();
-  std::string line = absl::StrCat("least        ",
-                                  FormatRoundedBytes(bound.pass_bytes),
-                                  " to read for a first pass, ",
-                                  FormatRoundedBytes(pass_bytes),
-                                  " for each further one");
+  std::string line =
+      absl::StrCat("least        ", FormatRoundedBytes(bound.pass_bytes),
+                   " to read for a first pass, ",
+                   FormatRoundedBytes(pass_bytes), " for each further one");
   if (sequences == 1) return line;
   absl::StrAppend(&line, "; ", FormatRoundedBytes(pass_bytes / sequences),
                   " for each token of ", sequences,

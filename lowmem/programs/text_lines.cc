@@ -62,8 +62,8 @@ std::string TextLines::Place() const {
 
 absl::Status TextLines::status() const {
   if (!stream_.bad()) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat(
-      path_, ": cannot be read behind line ", number_));
+  return absl::DataLossError(
+      absl::StrCat(path_, ": cannot be read behind line ", number_));
 }
 
 }  // namespace footprint::lowmem_internal

@@ -25,9 +25,8 @@ std::vector<std::string> TextsOf(const std::string& content, bool is_json) {
   std::vector<std::string> texts;
   while (lines->Next()) {
     const auto text = lines->Text();
-    texts.push_back(text.ok() ? *text
-                              : "[" + std::string(text.status().message()) +
-                                    "]");
+    texts.push_back(
+        text.ok() ? *text : "[" + std::string(text.status().message()) + "]");
     EXPECT_EQ(lines->number(), static_cast<int64_t>(texts.size()));
   }
   EXPECT_THAT(lines->status(), IsOk());

@@ -170,10 +170,10 @@ TEST_F(StreamedProductTest, MultipliesSingleTokensBesidePanels) {
   std::fill_n(Floats(actual), 3 * kStride, -1.0f);
   std::fill_n(Floats(expected), 3 * kStride, -1.0f);
   product.UseSingleTokens(Input(0), kColumns, tokens);
-  ASSERT_THAT(product.Multiply(*weight, {0, kRows}, {0, kColumns}, Input(0), 1,
-                               epilogue,
-                               {Floats(actual), kPanelTokens, kStride}),
-              IsOk());
+  ASSERT_THAT(
+      product.Multiply(*weight, {0, kRows}, {0, kColumns}, Input(0), 1,
+                       epilogue, {Floats(actual), kPanelTokens, kStride}),
+      IsOk());
   MultiplyPanels({matrix_.data(), kColumns, 1}, kRows, kColumns, Input(0), 1,
                  epilogue, {Floats(expected), kPanelTokens, kStride});
   for (const StreamedProduct::SingleToken& token : tokens) {
@@ -182,11 +182,11 @@ TEST_F(StreamedProductTest, MultipliesSingleTokensBesidePanels) {
       vector[i] = Input(0).data[token.panel * Input(0).panel_stride +
                                 i * kPanelTokens + token.lane];
     }
-    MultiplyVector(DType::kF32, matrix_.data(), kColumns, kRows, kColumns,
-                   vector.data(), epilogue,
-                   Floats(expected) + token.output_panel * kStride +
-                       token.output_lane,
-                   kPanelTokens);
+    MultiplyVector(
+        DType::kF32, matrix_.data(), kColumns, kRows, kColumns, vector.data(),
+        epilogue,
+        Floats(expected) + token.output_panel * kStride + token.output_lane,
+        kPanelTokens);
   }
   EXPECT_TRUE(std::equal(Floats(actual), Floats(actual) + 3 * kStride,
                          Floats(expected)));

@@ -13,8 +13,9 @@
 // logits in each call give equal words.
 //
 // Thread-compatible. Memory: during a choice 8 bytes for each word of the
-// vocabulary, unless the temperature is 0. Time: one pass over the logits, and a sort of the
-// `top_k` most likely words; of all words if only `top_p` is given.
+// vocabulary, unless the temperature is 0. Time: one pass over the logits, and
+// a sort of the `top_k` most likely words; of all words if only `top_p` is
+// given.
 //
 // Source: Holtzman et al., "The Curious Case of Neural Text Degeneration",
 // 2020.
