@@ -16,11 +16,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/files/whole_file.h"
 #include "footprint/base/tensor/dtype.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/checkpoints/checkpoint_generator.h"
 #include "footprint/lowmem/checkpoints/checkpoint_shape.h"
 #include "footprint/lowmem/checkpoints/model_family.h"
+#include "footprint/lowmem/checkpoints/pack.h"
 #include "footprint/lowmem/checkpoints/quantise.h"
 #include "footprint/lowmem/kernels/arithmetic.h"
 #include "footprint/lowmem/kernels/rounded_cache.h"
@@ -73,6 +75,21 @@ std::string WriteModel(ModelFamily family, DType type) {
   EXPECT_THAT(Quantise(floats, folder + "/model.gguf", quantise), IsOk());
   EXPECT_EQ(remove(floats.c_str()), 0);
   return folder;
+}
+
+std::string PackModel(const std::string& folder) {
+  const std::string packed = folder + "_packed";
+  mkdir(packed.c_str(), 0777);
+  EXPECT_THAT(
+      ReplaceFile(packed + "/config.json",
+                  ReadTestFile(folder + "/config.json"), ToDisk::kNoFsync),
+      IsOk());
+  PackOptions options;
+  options.column_blocks = DefaultColumnBlockRules();
+  EXPECT_THAT(Pack(folder + "/model.safetensors", packed + "/model.safetensors",
+                   options),
+              IsOk());
+  return packed;
 }
 
 // What one call reads of a sequence. A sequence that begins replaces the one
@@ -205,17 +222,18 @@ TEST_P(SeveralSequencesTest, HaveTheBitsOfEachAlone) {
   for (const DType type : {DType::kF32, DType::kF16}) {
     const std::string folder = WriteModel(GetParam(), type);
     const auto expected = LogitsAlone(folder, {});
-    for (const WeightBackend backend : kWeightBackends) {
-      const bool is_direct = backend == WeightBackend::kDirect;
-      for (const int workers : {1, 3}) {
-        // The least budget reads a prompt panel by panel.
-        for (const int64_t more : {0, 400 << 10, 64 << 20}) {
-          if (is_direct && (more == 0 || workers == 3)) continue;
-          ExpectTheBitsOfEachAlone(folder, {backend, workers, more, {}},
-                                   expected);
-        }
-      }
+    // The least budget reads a prompt panel by panel.
+    for (const Setting& setting :
+         {Setting{WeightBackend::kPread, 3, 0, {}},
+          Setting{WeightBackend::kPread, 1, 400 << 10, {}},
+          Setting{WeightBackend::kResident, 2, 64 << 20, {}},
+          Setting{WeightBackend::kMmap, 3, 64 << 20, {}}}) {
+      ExpectTheBitsOfEachAlone(folder, setting, expected);
     }
+    // Tiles of a packed file are read ahead.
+    ExpectTheBitsOfEachAlone(PackModel(folder),
+                             {WeightBackend::kDirect, 2, 300 << 10, {}},
+                             expected);
   }
 }
 
@@ -241,13 +259,10 @@ TEST_P(SeveralSequencesTest, HaveTheBitsOfEachAloneWithQuantisedWeights) {
       DecoderOptions options;
       options.arithmetic = arithmetic;
       const auto expected = LogitsAlone(folder, options);
-      for (const WeightBackend backend :
-           {WeightBackend::kMmap, WeightBackend::kDirect}) {
-        for (const int64_t more : {0, 500 << 10}) {
-          ExpectTheBitsOfEachAlone(folder, {backend, 2, more, options},
-                                   expected);
-        }
-      }
+      ExpectTheBitsOfEachAlone(folder, {WeightBackend::kPread, 3, 0, options},
+                               expected);
+      ExpectTheBitsOfEachAlone(
+          folder, {WeightBackend::kMmap, 1, 500 << 10, options}, expected);
     }
   }
 }

@@ -161,7 +161,7 @@ for drawn in "" "--temperature=1 --seed=5"; do
   # shellcheck disable=SC2086
   for text in "the " "and so on" "of the people" "the " last; do
     chat --prompt="$text" --generate=12 $drawn 2>/dev/null | head -c -1 >one
-    python3 -c 'import json; print(json.dumps(open("one").read()))'
+    python3 -c 'import json; print(json.dumps(open("one", newline="").read()))'
   done >alone
   for flags in --sequences=1 --sequences=3 "--budget=8MiB --threads=1" --budget=least; do
     # shellcheck disable=SC2086
