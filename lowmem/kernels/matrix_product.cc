@@ -263,6 +263,102 @@ void MultiplyVector(DType type, const void* matrix, int64_t row_stride,
                                 output_stride);
 }
 
+// Sums a block of columns for some tokens, one in each lane. Each token's
+// sixteen sums are those of MultiplyVectorBlock and are added as SumLanes does.
+template <int kRows>
+HWY_INLINE void SumBlockOfLanes(const float* HWY_RESTRICT matrix,
+                                int64_t row_stride, int64_t columns,
+                                const float* HWY_RESTRICT input,
+                                FloatVector (&result)[kRows]) {
+  const FloatTag d;
+  constexpr int kSums = static_cast<int>(kPanelTokens);
+  HWY_ALIGN float sums[kSums][kRows][kLanes];
+  for (int first = 0; first < kSums; ++first) {
+    FloatVector sum[kRows];
+    for (int row = 0; row < kRows; ++row) sum[row] = hn::Zero(d);
+    int64_t column = first;
+    for (; column < columns; column += kSums) {
+      const FloatVector x = hn::LoadU(d, input + column * kPanelTokens);
+      for (int row = 0; row < kRows; ++row) {
+        sum[row] = hn::MulAdd(hn::Set(d, matrix[row * row_stride + column]), x,
+                              sum[row]);
+      }
+    }
+    // A vector's last columns are filled up with zeros.
+    const bool adds_zero = column < (columns + kSums - 1) / kSums * kSums;
+    for (int row = 0; row < kRows; ++row) {
+      if (adds_zero) sum[row] = hn::Add(sum[row], hn::Zero(d));
+      hn::Store(sum[row], d, sums[first][row]);
+    }
+  }
+  for (int half = kSums / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) {
+      for (int row = 0; row < kRows; ++row) {
+        hn::Store(hn::Add(hn::Load(d, sums[i][row]),
+                          hn::Load(d, sums[i + half][row])),
+                  d, sums[i][row]);
+      }
+    }
+  }
+  for (int row = 0; row < kRows; ++row) {
+    result[row] = hn::Load(d, sums[0][row]);
+  }
+}
+
+template <int kRows>
+HWY_INLINE void MultiplyRowsOfLanes(const float* matrix, int64_t row_stride,
+                                    int64_t columns, const float* input,
+                                    const float* bias, bool accumulate,
+                                    float* output, int64_t output_stride) {
+  const FloatTag d;
+  FloatVector total[kRows];
+  for (int row = 0; row < kRows; ++row) {
+    total[row] = hn::Set(d, bias == nullptr ? 0.0f : bias[row]);
+    if (accumulate) {
+      total[row] =
+          hn::Add(hn::LoadU(d, output + row * output_stride), total[row]);
+    }
+  }
+  for (int64_t column = 0; column < columns; column += kSumBlock) {
+    FloatVector block[kRows];
+    SumBlockOfLanes<kRows>(matrix + column, row_stride,
+                           HWY_MIN(kSumBlock, columns - column),
+                           input + column * kPanelTokens, block);
+    for (int row = 0; row < kRows; ++row) {
+      total[row] = hn::Add(total[row], block[row]);
+    }
+  }
+  for (int row = 0; row < kRows; ++row) {
+    hn::StoreU(total[row], d, output + row * output_stride);
+  }
+}
+
+HWY_NOINLINE void MultiplyPanelsAsVectors(
+    const float* matrix, int64_t row_stride, int64_t rows, int64_t columns,
+    const PanelView& input, int64_t panels, const Epilogue& epilogue,
+    const PanelOutput& output) {
+  constexpr int kRows = 8;
+  const auto multiply = [&](auto count, int64_t row) HWY_ATTR {
+    for (int64_t panel = 0; panel < panels; ++panel) {
+      for (int64_t lane = 0; lane < kPanelTokens; lane += kLanes) {
+        MultiplyRowsOfLanes<count.value>(
+            matrix + row * row_stride, row_stride, columns,
+            input.data + panel * input.panel_stride + lane,
+            epilogue.bias == nullptr ? nullptr : epilogue.bias + row,
+            epilogue.accumulate,
+            output.data + panel * output.panel_stride +
+                row * output.row_stride + lane,
+            output.row_stride);
+      }
+    }
+  };
+  int64_t row = 0;
+  for (; row + kRows <= rows; row += kRows) {
+    multiply(std::integral_constant<int, kRows>(), row);
+  }
+  for (; row < rows; ++row) multiply(std::integral_constant<int, 1>(), row);
+}
+
 // kRows rows, each a stream that the processor fetches ahead.
 template <int kRows, class T>
 HWY_INLINE void AddSomeRows(const T* HWY_RESTRICT matrix, int64_t row_stride,
@@ -409,6 +505,7 @@ namespace footprint {
 
 HWY_EXPORT(MultiplyPanels);
 HWY_EXPORT(MultiplyVector);
+HWY_EXPORT(MultiplyPanelsAsVectors);
 HWY_EXPORT(AddScaledRows);
 HWY_EXPORT(ActivateVector);
 HWY_EXPORT(ActivatePanels);
@@ -430,6 +527,15 @@ void MultiplyVector(DType type, const void* matrix, int64_t row_stride,
   HWY_DYNAMIC_DISPATCH(MultiplyVector)
   (type, matrix, row_stride, rows, columns, input, epilogue, output,
    output_stride);
+}
+
+void MultiplyPanelsAsVectors(const float* matrix, int64_t row_stride,
+                             int64_t rows, int64_t columns,
+                             const PanelView& input, int64_t panels,
+                             const Epilogue& epilogue,
+                             const PanelOutput& output) {
+  HWY_DYNAMIC_DISPATCH(MultiplyPanelsAsVectors)
+  (matrix, row_stride, rows, columns, input, panels, epilogue, output);
 }
 
 void AddScaledRows(DType type, const void* matrix, int64_t row_stride,

@@ -55,6 +55,14 @@ void MultiplyVector(DType type, const void* matrix, int64_t row_stride,
                     const ProductEpilogue& epilogue, float* output,
                     int64_t output_stride);
 
+// Does the same for panels of tokens that have the bits of single ones, with
+// float weights and without an activation. Its time is that of MultiplyPanels.
+void MultiplyPanelsAsVectors(const float* matrix, int64_t row_stride,
+                             int64_t rows, int64_t columns,
+                             const PanelView& input, int64_t panels,
+                             const Epilogue& epilogue,
+                             const PanelOutput& output);
+
 // Adds a part of the product of a single token with a transposed matrix:
 // sums(column) += matrix(row, column) scales(row) for every row, in order. If
 // the sums begin at zero and a block's rows are added one after the other, in

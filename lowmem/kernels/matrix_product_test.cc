@@ -327,6 +327,38 @@ TEST(MultiplyVectorTest, IsWithinItsStatedErrorOfDoublePrecision) {
   }
 }
 
+TEST(MultiplyPanelsAsVectorsTest, HasTheBitsOfEachTokenAlone) {
+  std::mt19937 random(7);
+  for (int trial = 0; trial < 60; ++trial) {
+    constexpr int64_t kPanels = 2;
+    const Problem problem(random, Between(random, 1, 30),
+                          Between(random, 1, 900), kPanels * kPanelTokens);
+    const int64_t stride = problem.rows * kPanelTokens;
+    const Epilogue epilogue = {trial % 2 == 0 ? problem.bias.data() : nullptr,
+                               trial % 3 == 1};
+    ForEachVectorTarget([&](bool) {
+      std::vector<float> actual(kPanels * stride, 0.5f);
+      MultiplyPanelsAsVectors(
+          problem.matrix.data(), problem.columns, problem.rows, problem.columns,
+          {problem.panels.data(), problem.columns * kPanelTokens}, kPanels,
+          epilogue, {actual.data(), kPanelTokens, stride});
+      for (int64_t token = 0; token < problem.tokens; ++token) {
+        std::vector<float> expected(problem.rows, 0.5f);
+        MultiplyVector(DType::kF32, problem.matrix.data(), problem.columns,
+                       problem.rows, problem.columns,
+                       problem.input.data() + token * problem.columns,
+                       {epilogue}, expected.data(), 1);
+        for (int64_t row = 0; row < problem.rows; ++row) {
+          ASSERT_EQ(actual[token / kPanelTokens * stride + row * kPanelTokens +
+                           token % kPanelTokens],
+                    expected[row])
+              << problem.columns << " columns, row " << row;
+        }
+      }
+    });
+  }
+}
+
 TEST(MultiplyVectorTest, HasTheSameBitsHoweverItIsCutAndWhereverItRuns) {
   std::mt19937 random(6);
   for (int trial = 0; trial < 40; ++trial) {

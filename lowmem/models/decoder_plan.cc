@@ -21,6 +21,8 @@ constexpr int64_t kLargestTileBytes = 256 << 10;
 // little against computing with them.
 constexpr int64_t kLargestChunkTokens = 512;
 constexpr int64_t kLargestChunkBytes = 1 << 20;
+// The same for the widest activations of several sequences' prompts.
+constexpr int64_t kLargestSharedBytes = 4 << 20;
 
 // Sizes that may be chosen.
 struct Choice {
@@ -143,10 +145,11 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
       std::max({config.hidden, choice.chunk_features, config.query_features()});
   plan.wide =
       layout.TakeParts(workers, WideBytes(request.needs, tile_bytes, longest));
-  plan.dense = layout.TakeParts(workers, sequences * longest * float_bytes);
+  const int64_t single_tokens = sequences == 1 ? 1 : Padded(sequences);
+  plan.dense = layout.TakeParts(workers, single_tokens * longest * float_bytes);
   if (request.needs.rounds_inputs) {
     const int64_t single_bytes =
-        sequences > 1 ? sequences * Int8Bytes(longest, 1) : 0;
+        sequences == 1 ? 0 : Int8Bytes(longest, single_tokens);
     plan.rounded = layout.TakeParts(
         workers, Int8Bytes(longest, choice.chunk_tokens) + single_bytes);
   }
@@ -196,11 +199,27 @@ Choice WithWholeRows(const DecoderPlanRequest& request, Choice choice) {
   return choice;
 }
 
+// Prompts of several sequences are read once, and many tokens after them, so
+// they get less memory than the weights that each step needs.
+int64_t MostChunkTokens(const DecoderPlanRequest& request,
+                        const Choice& choice) {
+  if (request.sequences == 1) return kLargestChunkTokens;
+  const DecoderConfig& config = request.config;
+  const int64_t widest =
+      std::max(config.query_features(),
+               (config.is_gated ? 2 : 1) * choice.chunk_features);
+  return std::min(kLargestChunkTokens,
+                  kLargestSharedBytes /
+                      (widest * static_cast<int64_t>(sizeof(float))) /
+                      kPanelTokens * kPanelTokens);
+}
+
 // The next larger choice; the same if there is none. Tokens save the most: each
 // pass reads every weight.
 Choice Grow(const DecoderPlanRequest& request, const Choice& choice) {
-  const int64_t most_tokens = std::min(
-      kLargestChunkTokens, request.sequences * Padded(request.positions));
+  const int64_t most_tokens =
+      std::min(MostChunkTokens(request, choice),
+               request.sequences * Padded(request.positions));
   // A row of a chunk's features is a tile, unless it lies transposed.
   const int64_t tile_features =
       request.config.is_transposed

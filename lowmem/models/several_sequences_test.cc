@@ -228,6 +228,8 @@ TEST_P(SeveralSequencesTest, HaveTheBitsOfEachAlone) {
           Setting{WeightBackend::kPread, 1, 400 << 10, {}},
           Setting{WeightBackend::kResident, 2, 64 << 20, {}},
           Setting{WeightBackend::kMmap, 3, 64 << 20, {}}}) {
+      // What depends on the type does not depend on the backend.
+      if (type != DType::kF32 && setting.more_bytes > 0) continue;
       ExpectTheBitsOfEachAlone(folder, setting, expected);
     }
     // Tiles of a packed file are read ahead.

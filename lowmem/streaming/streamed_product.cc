@@ -16,6 +16,12 @@ namespace {
 // a block of the disk, which is at most a page.
 constexpr int64_t kDirectOverheadBytes = 2 * kPageBytes;
 
+QuantisedView RowsOf(QuantisedView view, int64_t row, int64_t rows) {
+  view.data = static_cast<const char*>(view.data) + row * view.row_stride_bytes;
+  view.rows = rows;
+  return view;
+}
+
 }  // namespace
 
 StreamingNeeds ComputeNeeds(const WeightStore& store,
@@ -57,12 +63,15 @@ void StreamedProduct::UseSingleTokens(const PanelView& input, int64_t features,
   is_rounded_ = false;
   tokens_ = tokens;
   token_features_ = features;
-  float* dense = memory_.dense;
-  for (const SingleToken& token : tokens) {
+  const int64_t stride = tokens.size() == 1 ? 1 : kPanelTokens;
+  for (int64_t i = 0; i < static_cast<int64_t>(tokens.size()); ++i) {
     const float* const from =
-        input.data + token.panel * input.panel_stride + token.lane;
-    for (int64_t i = 0; i < features; ++i) {
-      *dense++ = from[i * kPanelTokens];
+        input.data + tokens[i].panel * input.panel_stride + tokens[i].lane;
+    float* const to = memory_.dense +
+                      i / kPanelTokens * features * kPanelTokens +
+                      i % kPanelTokens;
+    for (int64_t feature = 0; feature < features; ++feature) {
+      to[feature * stride] = from[feature * kPanelTokens];
     }
   }
 }
@@ -122,26 +131,50 @@ void StreamedProduct::MultiplyTile(const Weight& matrix, const Tile& tile,
     return;
   }
   if (panels == 0 && tokens_.size() == 1) {
-    MultiplySingleTokens(type, view.data,
-                         ElementsOfBytes(type, view.row_stride_bytes),
-                         tile.rows, columns, first_column, epilogue, output);
+    MultiplyVector(type, view.data,
+                   ElementsOfBytes(type, view.row_stride_bytes), tile.rows,
+                   columns, memory_.dense + first_column, epilogue,
+                   OutputOf(0, output), output.row_stride);
     return;
   }
   MultiplyRows(type, tile.rows, columns, view, first_column, input, panels,
                epilogue, output);
 }
 
-void StreamedProduct::MultiplySingleTokens(DType type, const void* rows,
-                                           int64_t row_stride, int64_t count,
-                                           int64_t columns,
-                                           int64_t first_column,
+template <class Multiply>
+void StreamedProduct::MultiplySingleTokens(int64_t rows,
                                            const ProductEpilogue& epilogue,
-                                           const PanelOutput& output) {
-  const float* dense = memory_.dense + first_column;
-  for (const SingleToken& token : tokens_) {
-    MultiplyVector(type, rows, row_stride, count, columns, dense, epilogue,
-                   OutputOf(token, output), output.row_stride);
-    dense += token_features_;
+                                           const PanelOutput& output,
+                                           const Multiply& multiply) {
+  constexpr int64_t kRows = 64;
+  alignas(kLineBytes) float sums[kRows * kPanelTokens] = {};
+  const auto tokens = static_cast<int64_t>(tokens_.size());
+  for (int64_t begin = 0; begin < tokens; begin += kPanelTokens) {
+    const int64_t end = std::min(tokens, begin + kPanelTokens);
+    for (int64_t row = 0; row < rows; row += kRows) {
+      const int64_t count = std::min(kRows, rows - row);
+      Epilogue part = epilogue;
+      if (part.bias != nullptr) part.bias += row;
+      // Calls act(place in the sums, place in the output).
+      const auto for_each = [&](const auto& act) {
+        for (int64_t token = begin; token < end; ++token) {
+          float* const outputs =
+              OutputOf(token, output) + row * output.row_stride;
+          for (int64_t i = 0; i < count; ++i) {
+            act(sums[i * kPanelTokens + token - begin],
+                outputs[i * output.row_stride]);
+          }
+        }
+      };
+      if (part.accumulate) for_each([](float& sum, float out) { sum = out; });
+      multiply(row, count, begin / kPanelTokens, part,
+               PanelOutput{sums, kPanelTokens, 0});
+      for_each([](float sum, float& out) { out = sum; });
+    }
+    for (int64_t token = begin; token < end; ++token) {
+      ActivateVector(epilogue.activation, rows, OutputOf(token, output),
+                     output.row_stride);
+    }
   }
 }
 
@@ -154,35 +187,54 @@ void StreamedProduct::Round(const PanelView& input, int64_t columns,
     RoundPanels(input, columns, panels, memory_.rounded);
     rounded_tokens_ += Int8Bytes(columns, panels * kPanelTokens);
   }
-  for (size_t i = 0; i < tokens_.size(); ++i) {
-    RoundVector(memory_.dense + i * token_features_, columns,
-                rounded_tokens_ + i * Int8Bytes(columns, 1));
+  const auto tokens = static_cast<int64_t>(tokens_.size());
+  if (tokens == 1) {
+    RoundVector(memory_.dense, columns, rounded_tokens_);
+  } else if (tokens > 1) {
+    RoundPanels({memory_.dense, token_features_ * kPanelTokens}, columns,
+                PanelCount(tokens), rounded_tokens_);
   }
 }
 
-// Multiplies as many rows at a time as can be unpacked in the buffer of floats.
 void StreamedProduct::MultiplyInt8(const QuantisedView& rows,
                                    int64_t first_column, int64_t panels,
                                    const ProductEpilogue& epilogue,
                                    const PanelOutput& output) {
-  RoundedView vector = {rounded_tokens_, rounded_columns_, first_column};
-  for (const SingleToken& token : tokens_) {
-    float* const to = OutputOf(token, output);
-    MultiplyInt8Vector(rows, vector, epilogue, to, output.row_stride);
+  if (tokens_.size() == 1) {
+    float* const to = OutputOf(0, output);
+    MultiplyInt8Vector(rows, {rounded_tokens_, rounded_columns_, first_column},
+                       epilogue, to, output.row_stride);
     ActivateVector(epilogue.activation, rows.rows, to, output.row_stride);
-    vector.data += Int8Bytes(rounded_columns_, 1);
+  } else if (!tokens_.empty()) {
+    MultiplySingleTokens(
+        rows.rows, epilogue, output,
+        [&](int64_t row, int64_t count, int64_t panel,
+            const Epilogue& part_epilogue, const PanelOutput& part_output) {
+          MultiplyInt8Rows(
+              RowsOf(rows, row, count),
+              {rounded_tokens_ +
+                   panel * Int8Bytes(rounded_columns_, kPanelTokens),
+               rounded_columns_, first_column},
+              1, {part_epilogue}, part_output);
+        });
   }
   if (panels == 0) return;
-  const RoundedView input = {memory_.rounded, rounded_columns_, first_column};
+  MultiplyInt8Rows(rows, {memory_.rounded, rounded_columns_, first_column},
+                   panels, epilogue, output);
+}
+
+// Multiplies as many rows at a time as can be unpacked in the buffer of floats.
+void StreamedProduct::MultiplyInt8Rows(const QuantisedView& rows,
+                                       const RoundedView& input, int64_t panels,
+                                       const ProductEpilogue& epilogue,
+                                       const PanelOutput& output) {
   const int64_t wide_bytes =
       memory_.wide_count * static_cast<int64_t>(sizeof(float));
   const int64_t most =
       std::max<int64_t>(1, wide_bytes / Int8RowBytes(rows.columns));
   for (int64_t row = 0; row < rows.rows; row += most) {
-    QuantisedView part = rows;
-    part.data =
-        static_cast<const char*>(rows.data) + row * rows.row_stride_bytes;
-    part.rows = std::min(most, rows.rows - row);
+    const QuantisedView part =
+        RowsOf(rows, row, std::min(most, rows.rows - row));
     Epilogue part_epilogue = epilogue;
     if (epilogue.bias != nullptr) part_epilogue.bias = epilogue.bias + row;
     const PanelOutput part_output = {output.data + row * output.row_stride,
@@ -191,6 +243,28 @@ void StreamedProduct::MultiplyInt8(const QuantisedView& rows,
                        reinterpret_cast<char*>(memory_.wide));
     ActivatePanels(epilogue.activation, part.rows, panels, part_output);
   }
+}
+
+void StreamedProduct::MultiplyWidened(const MatrixView& rows, int64_t count,
+                                      int64_t columns, int64_t first_column,
+                                      const ProductEpilogue& epilogue,
+                                      const PanelOutput& output) {
+  if (tokens_.size() == 1) {
+    MultiplyVector(DType::kF32, rows.data, rows.row_stride, count, columns,
+                   memory_.dense + first_column, epilogue, OutputOf(0, output),
+                   output.row_stride);
+    return;
+  }
+  const int64_t stride = token_features_ * kPanelTokens;
+  MultiplySingleTokens(
+      count, epilogue, output,
+      [&](int64_t row, int64_t some, int64_t panel,
+          const Epilogue& part_epilogue, const PanelOutput& part_output) {
+        MultiplyPanelsAsVectors(
+            rows.data + row * rows.row_stride, rows.row_stride, some, columns,
+            {memory_.dense + panel * stride + first_column * kPanelTokens, 0},
+            1, part_epilogue, part_output);
+      });
 }
 
 // Multiplies as many rows at a time as fit into the buffer of floats. Panels
@@ -215,8 +289,8 @@ void StreamedProduct::MultiplyRows(DType type, int64_t rows, int64_t columns,
     const MatrixView widened = Widened(type, count, columns, part);
     const PanelOutput part_output = {output.data + row * output.row_stride,
                                      output.row_stride, output.panel_stride};
-    MultiplySingleTokens(DType::kF32, widened.data, widened.row_stride, count,
-                         columns, first_column, part_epilogue, part_output);
+    MultiplyWidened(widened, count, columns, first_column, part_epilogue,
+                    part_output);
     if (panels == 0) continue;
     MultiplyPanels(
         widened, count, columns,

@@ -66,13 +66,13 @@ struct ProductMemory {
   // quantised tile.
   float* wide = nullptr;
   int64_t wide_count = 0;
-  // A buffer for the inputs of single tokens.
+  // A buffer for the input of a single token, or for panels of several.
   float* dense = nullptr;
   // A buffer for the sums of a single token's product with a transposed matrix.
   float* sums = nullptr;
   int64_t sum_count = 0;
   // Room for the input rounded to eight bits: Int8Bytes of the panels, then of
-  // each single token. If it is not null,
+  // the single token or of their panels. If it is not null,
   // products with quantised weights are those of int8_product.h.
   char* rounded = nullptr;
 };
@@ -181,15 +181,15 @@ class StreamedProduct {
                     const TileView& view, int64_t first_column,
                     const PanelView& input, int64_t panels,
                     const ProductEpilogue& epilogue, const PanelOutput& output);
-  // Multiplies rows of any type by each single token.
-  void MultiplySingleTokens(DType type, const void* rows, int64_t row_stride,
-                            int64_t count, int64_t columns,
-                            int64_t first_column,
-                            const ProductEpilogue& epilogue,
-                            const PanelOutput& output);
-  static float* OutputOf(const SingleToken& token, const PanelOutput& output) {
-    return output.data + token.output_panel * output.panel_stride +
-           token.output_lane;
+  // Multiplies rows by several single tokens, some rows and a panel of tokens
+  // at a time: calls multiply(first row, rows, panel, epilogue, output).
+  template <class Multiply>
+  void MultiplySingleTokens(int64_t rows, const ProductEpilogue& epilogue,
+                            const PanelOutput& output,
+                            const Multiply& multiply);
+  float* OutputOf(size_t token, const PanelOutput& output) const {
+    return output.data + tokens_[token].output_panel * output.panel_stride +
+           tokens_[token].output_lane;
   }
   bool UsesInt8(DType type) const {
     return memory_.rounded != nullptr && HasInt8Product(type);
@@ -201,6 +201,13 @@ class StreamedProduct {
   void MultiplyInt8(const QuantisedView& rows, int64_t first_column,
                     int64_t panels, const ProductEpilogue& epilogue,
                     const PanelOutput& output);
+  // Multiplies rows by the single tokens.
+  void MultiplyWidened(const MatrixView& rows, int64_t count, int64_t columns,
+                       int64_t first_column, const ProductEpilogue& epilogue,
+                       const PanelOutput& output);
+  void MultiplyInt8Rows(const QuantisedView& rows, const RoundedView& input,
+                        int64_t panels, const ProductEpilogue& epilogue,
+                        const PanelOutput& output);
   absl::Status RecordStrip(const Weight& matrix, const IndexRange& outputs,
                            const IndexRange& inputs, int64_t most_rows);
   absl::Status AddTransposedStrip(const Weight& matrix,

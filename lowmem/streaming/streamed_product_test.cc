@@ -158,38 +158,46 @@ TEST_F(StreamedProductTest, MultipliesSingleTokensBesidePanels) {
   ASSERT_THAT(store, IsOk());
   const auto weight = (*store)->Find("m");
   const AlignedBytes slot = Allocate(9000);
-  const std::vector<StreamedProduct::SingleToken> tokens = {
+  std::vector<StreamedProduct::SingleToken> all = {
       {0, 3, 1, 0}, {1, 7, 1, 5}, {0, 0, 2, 1}};
-  std::vector<float> dense(tokens.size() * kColumns);
+  for (int64_t lane = 1; lane < kPanelTokens; ++lane) {
+    all.push_back({1, lane, 3, lane});
+  }
+  std::vector<float> dense(2 * kPanelTokens * kColumns);
   StreamedProduct product(store->get(),
                           {slot.get(), 9000, 9000, nullptr, 0, dense.data()});
   const ProductEpilogue epilogue = {{bias_.data(), false}, Activation::kGelu};
   constexpr int64_t kStride = kRows * kPanelTokens;
-  const AlignedBytes actual = Allocate(3 * kStride * sizeof(float));
-  const AlignedBytes expected = Allocate(3 * kStride * sizeof(float));
-  std::fill_n(Floats(actual), 3 * kStride, -1.0f);
-  std::fill_n(Floats(expected), 3 * kStride, -1.0f);
-  product.UseSingleTokens(Input(0), kColumns, tokens);
-  ASSERT_THAT(
-      product.Multiply(*weight, {0, kRows}, {0, kColumns}, Input(0), 1,
-                       epilogue, {Floats(actual), kPanelTokens, kStride}),
-      IsOk());
-  MultiplyPanels({matrix_.data(), kColumns, 1}, kRows, kColumns, Input(0), 1,
-                 epilogue, {Floats(expected), kPanelTokens, kStride});
-  for (const StreamedProduct::SingleToken& token : tokens) {
-    std::vector<float> vector(kColumns);
-    for (int64_t i = 0; i < kColumns; ++i) {
-      vector[i] = Input(0).data[token.panel * Input(0).panel_stride +
-                                i * kPanelTokens + token.lane];
+  constexpr int64_t kCount = 4 * kStride;
+  const AlignedBytes actual = Allocate(kCount * sizeof(float));
+  const AlignedBytes expected = Allocate(kCount * sizeof(float));
+  for (const size_t count : {size_t{1}, size_t{3}, all.size()}) {
+    const auto tokens = absl::MakeConstSpan(all).first(count);
+    std::fill_n(Floats(actual), kCount, -1.0f);
+    std::fill_n(Floats(expected), kCount, -1.0f);
+    product.UseSingleTokens(Input(0), kColumns, tokens);
+    ASSERT_THAT(
+        product.Multiply(*weight, {0, kRows}, {0, kColumns}, Input(0), 1,
+                         epilogue, {Floats(actual), kPanelTokens, kStride}),
+        IsOk());
+    MultiplyPanels({matrix_.data(), kColumns, 1}, kRows, kColumns, Input(0), 1,
+                   epilogue, {Floats(expected), kPanelTokens, kStride});
+    for (const StreamedProduct::SingleToken& token : tokens) {
+      std::vector<float> vector(kColumns);
+      for (int64_t i = 0; i < kColumns; ++i) {
+        vector[i] = Input(0).data[token.panel * Input(0).panel_stride +
+                                  i * kPanelTokens + token.lane];
+      }
+      MultiplyVector(
+          DType::kF32, matrix_.data(), kColumns, kRows, kColumns, vector.data(),
+          epilogue,
+          Floats(expected) + token.output_panel * kStride + token.output_lane,
+          kPanelTokens);
     }
-    MultiplyVector(
-        DType::kF32, matrix_.data(), kColumns, kRows, kColumns, vector.data(),
-        epilogue,
-        Floats(expected) + token.output_panel * kStride + token.output_lane,
-        kPanelTokens);
+    EXPECT_TRUE(
+        std::equal(Floats(actual), Floats(actual) + kCount, Floats(expected)))
+        << count << " tokens";
   }
-  EXPECT_TRUE(std::equal(Floats(actual), Floats(actual) + 3 * kStride,
-                         Floats(expected)));
 }
 
 TEST_F(StreamedProductTest, SaysWhenASlotHoldsNoRow) {
