@@ -141,11 +141,11 @@ void StreamedProduct::MultiplyTile(const Weight& matrix, const Tile& tile,
                epilogue, output);
 }
 
-template <class Multiply>
+template <class PartOfRows>
 void StreamedProduct::MultiplySingleTokens(int64_t rows,
                                            const ProductEpilogue& epilogue,
                                            const PanelOutput& output,
-                                           const Multiply& multiply) {
+                                           const PartOfRows& multiply) {
   constexpr int64_t kRows = 64;
   alignas(kLineBytes) float sums[kRows * kPanelTokens] = {};
   const auto tokens = static_cast<int64_t>(tokens_.size());

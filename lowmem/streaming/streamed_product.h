@@ -183,10 +183,10 @@ class StreamedProduct {
                     const ProductEpilogue& epilogue, const PanelOutput& output);
   // Multiplies rows by several single tokens, some rows and a panel of tokens
   // at a time: calls multiply(first row, rows, panel, epilogue, output).
-  template <class Multiply>
+  template <class PartOfRows>
   void MultiplySingleTokens(int64_t rows, const ProductEpilogue& epilogue,
                             const PanelOutput& output,
-                            const Multiply& multiply);
+                            const PartOfRows& multiply);
   float* OutputOf(size_t token, const PanelOutput& output) const {
     return output.data + tokens_[token].output_panel * output.panel_stride +
            tokens_[token].output_lane;
