@@ -1,6 +1,7 @@
 #include "footprint/lowmem/models/decoder_plan.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -21,8 +22,6 @@ constexpr int64_t kLargestTileBytes = 256 << 10;
 // little against computing with them.
 constexpr int64_t kLargestChunkTokens = 512;
 constexpr int64_t kLargestChunkBytes = 1 << 20;
-// The same for the widest activations of several sequences' prompts.
-constexpr int64_t kLargestSharedBytes = 4 << 20;
 
 // Sizes that may be chosen.
 struct Choice {
@@ -199,19 +198,28 @@ Choice WithWholeRows(const DecoderPlanRequest& request, Choice choice) {
   return choice;
 }
 
-// Prompts of several sequences are read once, and many tokens after them, so
-// they get less memory than the weights that each step needs.
+// Prompts of several sequences are long together. Reading them in chunks of c
+// tokens takes a pass for each chunk, while the memory of a chunk could hold
+// weights that each later step then need not read. If as many tokens are
+// generated as read, both together are least where c is the root below.
 int64_t MostChunkTokens(const DecoderPlanRequest& request,
                         const Choice& choice) {
-  if (request.sequences == 1) return kLargestChunkTokens;
+  const StreamingNeeds& needs = request.needs;
+  if (request.sequences == 1 || !needs.uses_slots) return kLargestChunkTokens;
   const DecoderConfig& config = request.config;
   const int64_t widest =
       std::max(config.query_features(),
                (config.is_gated ? 2 : 1) * choice.chunk_features);
+  const double token_bytes =
+      static_cast<double>(3 * config.hidden + widest) * sizeof(float);
+  double pass_bytes = 0;
+  for (int64_t i = 0; i < needs.whole_tensors; ++i) {
+    pass_bytes += static_cast<double>(needs.pinnable_bytes[i]);
+  }
+  const double tokens = std::sqrt(static_cast<double>(request.sequences) *
+                                  pass_bytes / token_bytes);
   return std::min(kLargestChunkTokens,
-                  kLargestSharedBytes /
-                      (widest * static_cast<int64_t>(sizeof(float))) /
-                      kPanelTokens * kPanelTokens);
+                  static_cast<int64_t>(tokens) / kPanelTokens * kPanelTokens);
 }
 
 // The next larger choice; the same if there is none. Tokens save the most: each
