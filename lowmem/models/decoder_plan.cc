@@ -200,10 +200,12 @@ Choice WithWholeRows(const DecoderPlanRequest& request, Choice choice) {
 
 // Prompts of several sequences are long together. Reading them in chunks of c
 // tokens takes a pass for each chunk, while the memory of a chunk could hold
-// weights that each later step then need not read. If as many tokens are
-// generated as read, both together are least where c is the root below.
+// weights that each later step then need not read. If kGenerated tokens are
+// generated for each that is read, both together are least where c is the root
+// below.
 int64_t MostChunkTokens(const DecoderPlanRequest& request,
                         const Choice& choice) {
+  constexpr double kGenerated = 4;
   const StreamingNeeds& needs = request.needs;
   if (request.sequences == 1 || !needs.uses_slots) return kLargestChunkTokens;
   const DecoderConfig& config = request.config;
@@ -211,13 +213,15 @@ int64_t MostChunkTokens(const DecoderPlanRequest& request,
       std::max(config.query_features(),
                (config.is_gated ? 2 : 1) * choice.chunk_features);
   const double token_bytes =
-      static_cast<double>(3 * config.hidden + widest) * sizeof(float);
+      static_cast<double>(3 * config.hidden + 2 * config.key_value_features() +
+                          widest) *
+      sizeof(float);
   double pass_bytes = 0;
   for (int64_t i = 0; i < needs.whole_tensors; ++i) {
     pass_bytes += static_cast<double>(needs.pinnable_bytes[i]);
   }
   const double tokens = std::sqrt(static_cast<double>(request.sequences) *
-                                  pass_bytes / token_bytes);
+                                  pass_bytes / (kGenerated * token_bytes));
   return std::min(kLargestChunkTokens,
                   static_cast<int64_t>(tokens) / kPanelTokens * kPanelTokens);
 }
