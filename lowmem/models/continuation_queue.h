@@ -5,7 +5,7 @@
 //                                   /*sequences=*/16);
 //   absl::StatusOr<std::unique_ptr<DecoderRun>> run = decoder->Start(*plan);
 //   absl::Status status = footprint::ContinueAll(
-//       **run, [&] { return NextPrompt(); },  // nullopt after the last one
+//       **run, next,  // returns nullopt after the last prompt
 //       [&](const Continuation& done) { return Print(done.ids); });
 //
 // As many prompts as the plan has sequences are continued together. One that
