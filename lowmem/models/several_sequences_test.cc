@@ -219,36 +219,34 @@ void ExpectTheBitsOfEachAlone(const std::string& folder, const Setting& setting,
 class SeveralSequencesTest : public testing::TestWithParam<ModelFamily> {};
 
 TEST_P(SeveralSequencesTest, HaveTheBitsOfEachAlone) {
-  for (const DType type : {DType::kF32, DType::kF16}) {
-    const std::string folder = WriteModel(GetParam(), type);
-    const auto expected = LogitsAlone(folder, {});
-    // The least budget reads a prompt panel by panel.
-    for (const Setting& setting :
-         {Setting{WeightBackend::kPread, 3, 0, {}},
-          Setting{WeightBackend::kPread, 1, 400 << 10, {}},
-          Setting{WeightBackend::kResident, 2, 64 << 20, {}},
-          Setting{WeightBackend::kMmap, 3, 64 << 20, {}}}) {
-      // What depends on the type does not depend on the backend.
-      if (type != DType::kF32 && setting.more_bytes > 0) continue;
-      ExpectTheBitsOfEachAlone(folder, setting, expected);
-    }
-    // Tiles of a packed file are read ahead.
-    ExpectTheBitsOfEachAlone(PackModel(folder),
-                             {WeightBackend::kDirect, 2, 300 << 10, {}},
-                             expected);
-  }
+  const std::string folder = WriteModel(GetParam(), DType::kF32);
+  const auto expected = LogitsAlone(folder, {});
+  // The least budget reads a prompt panel by panel. With weights that are used
+  // in place, a reading has prompts beside single tokens.
+  ExpectTheBitsOfEachAlone(folder, {WeightBackend::kPread, 3, 0, {}}, expected);
+  ExpectTheBitsOfEachAlone(folder, {WeightBackend::kMmap, 2, 64 << 20, {}},
+                           expected);
+}
+
+// Tiles of a packed file are read ahead.
+TEST_P(SeveralSequencesTest, HaveTheBitsOfEachAloneWhenTheyReadAhead) {
+  const std::string folder = WriteModel(GetParam(), DType::kF16);
+  const auto expected = LogitsAlone(folder, {});
+  ExpectTheBitsOfEachAlone(
+      PackModel(folder), {WeightBackend::kDirect, 2, 300 << 10, {}}, expected);
+  ExpectTheBitsOfEachAlone(folder, {WeightBackend::kResident, 1, 1 << 20, {}},
+                           expected);
 }
 
 TEST_P(SeveralSequencesTest, HaveTheBitsOfEachAloneWithRoundedCaches) {
   const std::string folder = WriteModel(GetParam(), DType::kF32);
-  for (const CacheType type : {CacheType::kF16, CacheType::kQ8_0}) {
+  for (const auto& [type, backend] :
+       {std::pair(CacheType::kF16, WeightBackend::kPread),
+        std::pair(CacheType::kQ8_0, WeightBackend::kMmap)}) {
     DecoderOptions options;
     options.cache_type = type;
-    const auto expected = LogitsAlone(folder, options);
-    for (const int64_t more : {0, 64 << 20}) {
-      ExpectTheBitsOfEachAlone(
-          folder, {WeightBackend::kPread, 2, more, options}, expected);
-    }
+    ExpectTheBitsOfEachAlone(folder, {backend, 2, 1 << 20, options},
+                             LogitsAlone(folder, options));
   }
 }
 
@@ -260,11 +258,13 @@ TEST_P(SeveralSequencesTest, HaveTheBitsOfEachAloneWithQuantisedWeights) {
          {Arithmetic::kExact, Arithmetic::kInt8}) {
       DecoderOptions options;
       options.arithmetic = arithmetic;
-      const auto expected = LogitsAlone(folder, options);
-      ExpectTheBitsOfEachAlone(folder, {WeightBackend::kPread, 3, 0, options},
-                               expected);
+      const bool in_place =
+          (type == DType::kQ8_0) == (arithmetic == Arithmetic::kInt8);
       ExpectTheBitsOfEachAlone(
-          folder, {WeightBackend::kMmap, 1, 500 << 10, options}, expected);
+          folder,
+          {in_place ? WeightBackend::kMmap : WeightBackend::kPread,
+           in_place ? 1 : 3, in_place ? 500 << 10 : 0, options},
+          LogitsAlone(folder, options));
     }
   }
 }
@@ -325,7 +325,7 @@ TEST(SequencesTest, ReadTheWeightsOnceInACall) {
   };
   EXPECT_EQ(read_bytes(9), read_bytes(1) + 8 * 96 * int64_t{sizeof(float)});
   // Prompts beside single tokens, where there is room.
-  Session session(folder, {WeightBackend::kPread, 1, 1 << 20, {}}, 3);
+  Session session(folder, {WeightBackend::kResident, 1, 1 << 20, {}}, 3);
   ASSERT_THAT(session.run->AppendTogether(
                   {{0, ids}, {1, absl::MakeConstSpan(ids).first(1)}, {2, ids}}),
               IsOk());
