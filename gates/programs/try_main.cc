@@ -46,11 +46,11 @@ constexpr char kHelp[] =
   try --bundle=FILE --order=FILE --result=FILE --key=FILE
 
 A bundle is a folder, or an archive of one. Its bundle.textproto names the
-program to run; gates/bundles/bundle.proto has an example. The program runs three
-times, each time in a new sandbox: unchanged and measured from outside, unchanged
-and limited to the budget, and under the profiler, which explains the figures. A
-threshold on the heap accepts only if the recorded heap explains the measured
-memory.
+program to run; gates/bundles/bundle.proto has an example. The program runs in
+three ways, each time in a new sandbox: unchanged and measured from outside,
+unchanged and limited to the budget, and under the profiler, which explains the
+figures. A threshold on the heap accepts only if the recorded heap explains the
+measured memory.
 
 An image is a folder or archive of the OCI image layout, such as umoci, skopeo
 and `docker save` (from version 25) write it. It is the root of the sandbox, so
@@ -89,10 +89,10 @@ Exit status
   1 REJECT               it needs more, or it exceeds a threshold
   2 BAD_CONFIGURATION    the bundle or a flag is wrong, or there is no budget
   3 PRODUCER_FAILED      the program failed, or did not end in time
-  4 INCONCLUSIVE         the runs differ
+  4 INCONCLUSIVE         the runs differ, or this host has too little memory
   5 ENVIRONMENT_MISMATCH the thresholds are for other environments only
 With --order the status is 0 if a result was written, whatever the decision, and
-else 2, so that a scheduler starts only jobs again that gave no result.
+2 otherwise, so that a scheduler repeats only jobs that gave no result.
 )";
 
 // Prints the decision before the profiled run, which takes several times as
@@ -183,7 +183,8 @@ absl::Status RunOrder(const CommandFlags& flags,
   return WriteTrialReply(reply, *key, result_path);
 }
 
-// Returns what the flags ask for of a bundle, which is named.
+// Returns the request for the trial that the flags ask for. The command line
+// must name a bundle.
 absl::StatusOr<TrialRequest> MakeRequest(const CommandFlags& flags) {
   TrialRequest request;
   request.set_bundle_path(PathOfCaller(flags.words()[0]));

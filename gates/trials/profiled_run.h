@@ -32,8 +32,8 @@ class ProfiledRun {
   // times as long; otherwise the sites are from a sample.
   ProfiledRun(std::string folder, bool is_exact);
 
-  // Changes `run` so that it loads the agent. `run` must not outlive this
-  // object. Errors: FileError's.
+  // Changes `run` so that it loads the agent. `run` owns copies of its texts,
+  // so only the folder must exist until it has run. Errors: FileError's.
   absl::Status Prepare(SandboxRun* run);
 
   // Adds the profile and the heap's peak with its stage and sites to the

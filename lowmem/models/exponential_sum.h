@@ -5,11 +5,11 @@
 //   for (const float logit : logits) sum.Add(logit);
 //   double log_probability = logits[id] - sum.Log();
 //
-// An exponential is a double, and doubles are added as whole numbers, exactly:
-// in three limbs of 64 bits, the highest of which is set by the largest
-// exponential. Bits below the lowest limb are left out, which is less than
-// 2^-64 of the sum. So parts of a vocabulary may be added by any threads and
-// merged in any order.
+// An exponential is rounded to 53 bits, with a power of two of any size, and
+// added as a whole number, exactly: in three limbs of 64 bits, the highest of
+// which is set by the largest exponential. Bits below the lowest limb are left
+// out, which is less than 2^-64 of the sum. So parts of a vocabulary may be
+// added by any threads and merged in any order.
 //
 // Plain data of 64 bytes, thread-compatible. Error of Log: about 1e-15, and
 // 1e-15 times the largest number's magnitude. Time: about 20 ns a number.

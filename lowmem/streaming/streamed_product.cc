@@ -358,7 +358,8 @@ void StreamedProduct::RecordTile(const Tile& tile, int64_t outputs,
 
 absl::Status StreamedProduct::SkipTo(int64_t index) {
   if (stream_ == nullptr) return absl::OkStatus();
-  // The schedule of a part at the end may be empty; then no tile of it is read.
+  // If the last part of the schedule has no tile, its index is the schedule's
+  // size. No tile is read there, so any valid index will do.
   index %= static_cast<int64_t>(stream_schedule_.size());
   if (index == next_tile_) return absl::OkStatus();
   lease_.Release();
@@ -391,6 +392,9 @@ absl::StatusOr<TileView> StreamedProduct::LoadTile(const Tile& tile) {
   if (stream_ != nullptr && IsStreamed(tile)) return NextOfStream(tile);
   if (store_->SlotBytes(tile) <= memory_.slot_bytes) {
     return store_->Load(tile, memory_.slot);
+  }
+  if (tile.size_bytes() > memory_.slot_bytes) {
+    return absl::InternalError("a plan's slot holds no tile");
   }
   // Load would need whole blocks for each short row, so Read copies them.
   const absl::Status status = store_->Read(tile, memory_.slot);

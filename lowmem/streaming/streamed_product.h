@@ -15,7 +15,7 @@
 // The store and the memory must outlive the product. Thread-compatible: each
 // thread has its own. Movable. Memory: the given memory; nothing is allocated
 // unless a read fails. Errors are the store's, and Internal if a slot cannot
-// hold a row, or if tiles are used in another order than recorded.
+// hold a row or a tile, or if tiles are used in another order than recorded.
 
 #ifndef FOOTPRINT_LOWMEM_STREAMING_STREAMED_PRODUCT_H_
 #define FOOTPRINT_LOWMEM_STREAMING_STREAMED_PRODUCT_H_
@@ -59,7 +59,8 @@ struct TileList {
 struct ProductMemory {
   char* slot = nullptr;  // at a multiple of kPageBytes
   int64_t slot_bytes = 0;
-  // The most stored bytes in a tile.
+  // The most stored bytes in a tile, at most slot_bytes. MultiplyTransposed
+  // needs those of kSumBlock elements for many tokens.
   int64_t tile_bytes = 0;
   // A buffer for rows of a tile as floats, if weights are stored narrower. It
   // holds all rows of a tile of 16-bit floats, and at least one row of a
@@ -115,10 +116,10 @@ class StreamedProduct {
     is_rounded_ = false;
   }
 
-  // From now on Multiply only adds the tiles that it would load to `schedule`,
-  // until Record(null). The tiles depend only on the ranges, the memory's
-  // sizes, and whether there is a single token. Tiles that do not fit the slot
-  // are left out.
+  // From now on, until Record(null), Multiply and MultiplyTransposed compute
+  // nothing. They only add to `schedule` the tiles that they would load. The
+  // tiles depend only on the ranges, the memory's sizes, and whether there is a
+  // single token. Tiles that do not fit the slot are left out.
   void Record(TileList* schedule) { schedule_ = schedule; }
   void RecordSingleToken() { single_token_ = true; }
   // Takes the tiles from a stream that repeats `schedule`; both must outlive
@@ -155,7 +156,7 @@ class StreamedProduct {
     absl::FunctionRef<absl::Status(const IndexRange& rows)> use;
   };
   // Multiplies all columns of some rows, one part of the rows after the other,
-  // without bias or activation. The matrix must have a single panel of columns.
+  // without bias or activation. The matrix must have a single column block.
   absl::Status MultiplyInParts(const Weight& matrix, const IndexRange& rows,
                                const PanelView& input, int64_t panels,
                                const RowParts& parts);

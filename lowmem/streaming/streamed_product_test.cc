@@ -436,5 +436,21 @@ TEST_F(TransposedProductTest, HasTheBitsOfTheWholeTransposedProduct) {
   }
 }
 
+// A tile for many tokens has kSumBlock rows, even if the plan allows fewer.
+TEST_F(TransposedProductTest, SaysWhenASlotHoldsNoBlockOfRows) {
+  const auto store = WeightStore::Open(transposed_path_, WeightBackend::kPread);
+  ASSERT_THAT(store, IsOk());
+  const auto weight = (*store)->Find("m");
+  const AlignedBytes slot = Allocate(1 << 20);
+  StreamedProduct product(store->get(),
+                          {slot.get(), 256, 256, nullptr, 0, nullptr});
+  const AlignedBytes output = Allocate(kCount * sizeof(float));
+  EXPECT_THAT(product.MultiplyTransposed(
+                  *weight, {0, kSums}, {0, kColumns}, Input(0), kPanels, {},
+                  {Floats(output), kPanelTokens, kSums * kPanelTokens}),
+              StatusIs(absl::StatusCode::kInternal,
+                       testing::HasSubstr("a plan's slot holds no tile")));
+}
+
 }  // namespace
 }  // namespace footprint
