@@ -18,6 +18,11 @@ namespace {
 constexpr size_t kBlockBytes = 64 << 10;
 constexpr int64_t kFreeExpansionBytes = 1 << 20;
 constexpr int64_t kTarBlockBytes = 512;
+// The filters of an archive that is compressed once: the file is one, too.
+constexpr int kMostFilters = 2;
+// The unpacked bytes that nobody keeps, such as headers, may be as many as
+// those that are kept, and this many more.
+constexpr int64_t kFreeHeaderBytes = int64_t{16} << 20;
 // The most zeros after the last entry: tar pads its last record.
 constexpr int64_t kMostPaddingBytes = 1 << 20;
 
@@ -98,7 +103,23 @@ absl::Status UnpackedBytes::Open(const FilePart& part) {
       archive_read_next_header(reader_.get(), &entry) != ARCHIVE_OK) {
     return Damaged();
   }
-  return absl::OkStatus();
+  // Each filter has a window of its own.
+  if (archive_filter_count(reader_.get()) <= kMostFilters) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(name_.what, " is compressed more than once", name_.advice));
+}
+
+// Also counts bytes that nobody keeps, since they cost time.
+absl::Status UnpackedBytes::CheckSize() const {
+  const int64_t most_bytes =
+      kFreeHeaderBytes + 2 * MostUnpackedBytes(part_.size_bytes, limits_);
+  if (size_ <= most_bytes || size_ <= part_.size_bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat(name_.what, " unpacks to more than ", most_bytes,
+                   " bytes with its headers, the most for an archive of ",
+                   part_.size_bytes, " bytes"));
 }
 
 int64_t UnpackedBytes::Next(const void** bytes) {
@@ -117,6 +138,8 @@ int64_t UnpackedBytes::Next(const void** bytes) {
                                  [](char each) { return each != 0; });
   if (last != block_.rend()) nonzero_end_ = size_ + (block_.rend() - last);
   size_ += got;
+  status_ = CheckSize();
+  if (!status_.ok()) return -1;
   if (is_hashed_) {
     hash_.Add(absl::string_view(block_.data(), static_cast<size_t>(got)));
   }

@@ -11,11 +11,13 @@
 //   if (!bytes.status().ok()) return bytes.status();
 //
 // The sender may be hostile. The caller counts the bytes that it keeps
-// (MostUnpackedBytes). Thread-compatible. The file must stay open, and the
-// limits must exist, as long as this object. Memory: 128 KiB, and zstd's window
-// of at most 128 MiB. Time: linear. Errors: kInvalidArgument if the bytes are
-// damaged; kResourceExhausted if they are too many or take too long; kCancelled
-// if `limits.is_stopped` returned true; kUnavailable without memory.
+// (MostUnpackedBytes). Bytes that are compressed twice are refused, and so are
+// more bytes in all than twice those that may be kept and 16 MiB.
+// Thread-compatible. The file must stay open, and the limits must exist, as
+// long as this object. Memory: 128 KiB, and zstd's window of at most 128 MiB.
+// Time: linear. Errors: kInvalidArgument if the bytes are damaged;
+// kResourceExhausted if they are too many or take too long; kCancelled if
+// `limits.is_stopped` returned true; kUnavailable without memory.
 
 #ifndef FOOTPRINT_GATES_BUNDLES_UNPACKED_BYTES_H_
 #define FOOTPRINT_GATES_BUNDLES_UNPACKED_BYTES_H_
@@ -98,6 +100,7 @@ class UnpackedBytes {
  private:
   friend struct PartReader;
   absl::Status Damaged() const;
+  absl::Status CheckSize() const;
 
   const ArchiveName name_;
   const BundleLimits& limits_;

@@ -97,6 +97,21 @@ TEST(UnpackedBytesTest, LimitsHold) {
               StatusIs(absl::StatusCode::kCancelled));
 }
 
+// Nobody keeps these bytes, but they take time.
+TEST(UnpackedBytesTest, BytesThatNobodyKeepsAreLimited) {
+  BundleLimits limits;
+  limits.most_expansion = 0;
+  const int64_t most_bytes = (16 + 2) << 20;
+  for (const int64_t size_bytes : {most_bytes, most_bytes + 1}) {
+    const std::string packed =
+        ZstdOf(std::string(static_cast<size_t>(size_bytes), '\0'));
+    const MemoryFile file(packed);
+    EXPECT_EQ(ReadAll(file, 0, static_cast<int64_t>(packed.size()), limits)
+                  .status.ok(),
+              size_bytes == most_bytes);
+  }
+}
+
 TEST(UnpackedBytesTest, TheExpansionIsLimited) {
   BundleLimits limits;
   limits.unpacked_bytes = 10 << 20;

@@ -124,9 +124,9 @@ class ManifestChoice {
         sha256_.empty()
             ? absl::StrCat("manifest for linux/", HostArchitecture())
             : absl::StrCat("manifest sha256:", sha256_);
-    return absl::InvalidArgumentError(
-        absl::StrCat("the image has no ", wanted, "; it has ",
-                     all_.empty() ? "none" : absl::StrJoin(all_, ", ")));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the image has no ", wanted, "; it has ",
+        all_.empty() ? "no image that can be run" : absl::StrJoin(all_, ", ")));
   }
 
   absl::Status TooManyCandidates(const std::string& path) const {

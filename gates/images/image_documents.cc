@@ -23,6 +23,12 @@ constexpr int kMostDepth = 32;
 constexpr size_t kMostTexts = 1000;
 constexpr size_t kMostManifests = 1000;
 constexpr size_t kMostShownBytes = 100;
+// Linux passes no longer text to a program.
+constexpr size_t kMostTextBytes = (128 << 10) - 1;
+// The most of a working folder, which is made if it is missing.
+constexpr size_t kMostFolderBytes = 1000;
+constexpr size_t kMostFolderParts = 60;
+constexpr size_t kMostPartBytes = 255;
 
 std::string Shown(absl::string_view text) {
   return EscapeForTerminal(text.substr(0, kMostShownBytes));
@@ -103,6 +109,11 @@ class Document {
       if (texts->back().find('\0') != std::string::npos) {
         return Wrong(absl::StrCat("has a '", field,
                                   "' in which a text has a zero byte"));
+      }
+      if (texts->back().size() > kMostTextBytes) {
+        return Wrong(absl::StrCat(
+            "has a '", field, "' with a text of ", texts->back().size(),
+            " bytes; ", kMostTextBytes, " is the most that a program can get"));
       }
     }
     return absl::OkStatus();
@@ -231,7 +242,7 @@ absl::StatusOr<BlobDescriptor> TakeBlob(const Document& document,
       size->get<uint64_t>() > uint64_t{1} << 62) {
     return document.Wrong(
         absl::StrCat("names the blob ", digest,
-                     " without a size, which is a number of bytes"));
+                     " without a size that is a number of bytes up to 2^62"));
   }
   blob.size_bytes = static_cast<int64_t>(size->get<uint64_t>());
   blob.kind = KindOf(blob.media_type);
@@ -268,10 +279,20 @@ absl::Status TakeFolder(const Document& document, std::string* folder) {
       absl::StrSplit(*folder, '/', absl::SkipEmpty());
   const bool leaves =
       std::find(parts.begin(), parts.end(), "..") != parts.end();
-  if ((*folder)[0] != '/' || leaves || folder->size() > 4000 ||
+  if ((*folder)[0] != '/' || leaves ||
       folder->find('\0') != std::string::npos) {
     return document.Wrong(absl::StrCat("has the WorkingDir '", Shown(*folder),
                                        "', which is no absolute path"));
+  }
+  const bool has_long_part = std::any_of(
+      parts.begin(), parts.end(),
+      [](absl::string_view part) { return part.size() > kMostPartBytes; });
+  if (has_long_part || parts.size() > kMostFolderParts ||
+      folder->size() > kMostFolderBytes) {
+    return document.Wrong(absl::StrCat(
+        "has the WorkingDir '", Shown(*folder), "', which has more than ",
+        kMostFolderBytes, " bytes or ", kMostFolderParts,
+        " parts, or a part of more than ", kMostPartBytes, " bytes"));
   }
   *folder = absl::StrCat("/", absl::StrJoin(parts, "/"));
   return absl::OkStatus();

@@ -196,6 +196,22 @@ TEST(ImageDocumentsTest, DamagedDocumentsAreRefused) {
   }
 }
 
+std::string Repeat(const std::string& text, int times) {
+  std::string repeated;
+  for (int i = 0; i < times; ++i) repeated += text;
+  return repeated;
+}
+
+TEST(ImageDocumentsTest, SettingsAtTheirLimitsAreTaken) {
+  const std::string folder = Repeat("/a", 60);
+  const absl::StatusOr<ImageConfig> config = ParseImageConfig(
+      Config(absl::StrCat(R"("WorkingDir":")", folder, R"(","Env":["A=)",
+                          Repeat("a", 131069), "\"]")),
+      "c");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_EQ(config->working_folder, folder);
+}
+
 TEST(ImageDocumentsTest, SettingsThatCannotBeRunAreRefused) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {R"("Env":["=x"])", "NAME=value"},
@@ -207,6 +223,17 @@ TEST(ImageDocumentsTest, SettingsThatCannotBeRunAreRefused) {
       {R"("WorkingDir":"relative")", "no absolute path"},
       {R"("WorkingDir":"/a/../b")", "no absolute path"},
       {R"("WorkingDir":"/a\u0000b")", "no absolute path"},
+      {absl::StrCat(R"("WorkingDir":")", Repeat("/a", 61), "\""),
+       "or 60 parts"},
+      {absl::StrCat(R"("WorkingDir":"/)", Repeat("a", 256), "\""),
+       "a part of more than 255 bytes"},
+      {absl::StrCat(R"("WorkingDir":")", Repeat("/" + Repeat("a", 249), 5),
+                    "\""),
+       "more than 1000 bytes"},
+      {absl::StrCat(R"("Env":["A=)", Repeat("a", 131070), "\"]"),
+       "a text of 131072 bytes"},
+      {absl::StrCat(R"("Cmd":[")", Repeat("a", 131072), "\"]"),
+       "a text of 131072 bytes"},
       {R"("Labels":[])", "no object"},
       {R"("Labels":{"org.footprint.bundle":1})", "is no text"},
   };

@@ -211,8 +211,9 @@ TEST_F(ImageTest, TwoTagsOfOneManifestAreOneImage) {
   files.files["index.json"] = TestIndex({files.descriptor, files.descriptor});
   EXPECT_THAT(Read(files), IsOk());
   files.files["index.json"] = TestIndex({});
-  EXPECT_THAT(Read(files), StatusIs(absl::StatusCode::kInvalidArgument,
-                                    HasSubstr("it has none")));
+  EXPECT_THAT(Read(files),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("it has no image that can be run")));
 }
 
 TEST_F(ImageTest, NamesMayEndWithADigest) {

@@ -183,8 +183,9 @@ absl::Status LayerUnpacker::TakeFile(const std::string& path,
     if (WriteOn(file.get(), bytes.data(), static_cast<int64_t>(bytes.size()))) {
       return absl::OkStatus();
     }
-    return OfHost(
-        FileError(errno, EscapeForTerminal(path), "cannot be written"));
+    return OfHost(FileError(
+        errno, absl::StrCat(root_.path(), "/", EscapeForTerminal(path)),
+        "cannot be written"));
   });
 }
 
@@ -214,7 +215,11 @@ absl::Status LayerUnpacker::TakeWhiteout(const std::string& folder,
   if (name != kOpaque && absl::StartsWith(name, kReserved)) {
     return absl::OkStatus();
   }
-  if (name == kOpaque) return root_.Clear(folder, is_kept);
+  if (name == kOpaque) {
+    // Lower layers have nothing more there afterwards.
+    if (!cleared_.insert(folder).second) return absl::OkStatus();
+    return root_.Clear(folder, is_kept);
+  }
   absl::ConsumePrefix(&name, kWhiteout);
   if (name.empty() || name == "." || name == "..") {
     return Wrong(entry.path, "removes no file");
@@ -223,7 +228,9 @@ absl::Status LayerUnpacker::TakeWhiteout(const std::string& folder,
       folder.empty() ? std::string(name) : absl::StrCat(folder, "/", name);
   // Whiteouts remove only what lower layers have. If this layer has a link in
   // place of a folder, umoci also writes whiteouts of what was in the folder.
-  return IsKept(target) ? root_.Clear(target, is_kept) : root_.Remove(target);
+  if (!IsKept(target)) return root_.Remove(target);
+  if (!cleared_.insert(target).second) return absl::OkStatus();
+  return root_.Clear(target, is_kept);
 }
 
 }  // namespace footprint

@@ -66,6 +66,7 @@ class RootFolder {
       const std::string& path,
       const std::function<bool(const std::string& path)>& is_kept);
 
+  const std::string& path() const { return path_; }
   // Number of files, folders and links that were made, also of those that are
   // gone again.
   int64_t made_count() const { return made_count_; }

@@ -22,12 +22,12 @@
 // The folders dev, proc and tmp, on which the sandbox mounts its own, are made,
 // and so is the image's working folder. After an error the folder is removed.
 //
-// Thread-safe; keeps nothing. The caller owns the files. Memory: 1 MiB, 150
-// bytes for each file of the largest layer, and zstd's window of at most 128
-// MiB. Time: linear, some 10 seconds for each GB. Errors: kInvalidArgument,
-// with layer and name, if the image is at fault; kResourceExhausted if it
-// exceeds a limit; kAborted if this host has no room; kCancelled if
-// `limits.is_stopped` returned true; else FileError's.
+// Thread-safe; keeps nothing. The caller owns the files. Memory: 1 MiB, the
+// name of each file of the largest layer and 100 bytes, and zstd's window of at
+// most 128 MiB. Time: linear, some 10 seconds for each GB. Errors:
+// kInvalidArgument, with layer and name, if the image is at fault;
+// kResourceExhausted if it exceeds a limit; kAborted if this host has no room;
+// kCancelled if `limits.is_stopped` returned true; else FileError's.
 
 #ifndef FOOTPRINT_GATES_IMAGES_UNPACK_IMAGE_H_
 #define FOOTPRINT_GATES_IMAGES_UNPACK_IMAGE_H_

@@ -98,6 +98,21 @@ TEST_F(UnpackImageTest, WhiteoutsHideLowerLayersOnly) {
   }
 }
 
+// If each of them looked at all files, this would take a minute.
+TEST_F(UnpackImageTest, WhiteoutsThatAreRepeatedTakeNoTime) {
+  std::string layer;
+  for (int i = 0; i < 2000; ++i) {
+    layer += UstarEntry(absl::StrCat("d/", i), '0');
+  }
+  for (int i = 0; i < 15000; ++i) {
+    layer += UstarEntry("d/.wh..wh..opq", '0') + UstarEntry(".wh.d", '0');
+  }
+  limits_.entries = 50000;
+  limits_.seconds = 15;
+  EXPECT_THAT(Unpack({UstarEntry("d/old", '0'), layer}), IsOk());
+  EXPECT_EQ(Found().size(), 2001u);
+}
+
 TEST_F(UnpackImageTest, NamesOfOtherWhiteoutsAreIgnored) {
   ASSERT_THAT(
       Unpack({UstarEntry("a", '0', "1"), UstarEntry(".wh..wh.plnk", '0') +

@@ -140,6 +140,11 @@ std::vector<std::string> InitArguments(const SandboxRoot& root,
     words.insert(words.end(),
                  {"3", "tmp", "dev/shm", BelowRoot(RecordsPath(run))});
   }
+  // The first process has no environment of its own: what the program's says
+  // must not reach the C library of a process that still has privileges.
+  words.push_back(absl::StrCat(run.environment.size()));
+  words.insert(words.end(), run.environment.begin(), run.environment.end());
+  words.push_back("");
   words.push_back(run.program);
   words.insert(words.end(), run.arguments.begin(), run.arguments.end());
   return words;
@@ -290,7 +295,8 @@ class Init {
         cpu_group.has_value() && cpu_group->processes_descriptor() >= 0;
     const std::vector<std::string> words = InitArguments(root, run);
     const std::vector<char*> arguments = ExecStrings(words);
-    const std::vector<char*> environment = ExecStrings(run.environment);
+    const std::vector<std::string> no_variables;
+    const std::vector<char*> environment = ExecStrings(no_variables);
     InitStart start = {
         {null.get(), output->write_end.get(), error->write_end.get(),
          report->write_end.get(), control->read_end.get(),
@@ -395,9 +401,12 @@ class Init {
                  : absl::FailedPreconditionError(text);
     }
     if (start->error == 0) return absl::OkStatus();
-    return absl::FailedPreconditionError(
+    const std::string text =
         absl::StrCat("sandbox: its first program cannot be run: ",
-                     std::strerror(start->error)));
+                     std::strerror(start->error));
+    // The arguments and variables are the program's.
+    return start->error == E2BIG ? absl::InvalidArgumentError(text)
+                                 : absl::FailedPreconditionError(text);
   }
 
   void DrainOutputs(int output_events, int error_events) {

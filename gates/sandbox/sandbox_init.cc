@@ -5,9 +5,9 @@
 //
 //   sandbox_init ROOT SCRATCH_BYTES FILE_BYTES PROCESSES CPU_SECONDS FOLDER
 //                BIND_COUNT {r|w|d SOURCE TARGET}... {TMPFS_COUNT TARGET...}
-//                PROGRAM ARG...
+//                VARIABLE_COUNT VARIABLE... "" PROGRAM ARG...
 //
-// The environment is the program's.
+// The variables are the program's. This process has none.
 
 #include <fcntl.h>
 #include <grp.h>
@@ -78,6 +78,7 @@ struct Plan {
   rlim_t processor_seconds;
   rlim_t file_bytes;
   const char* folder;
+  char** environment;  // of the program; null ends it
   char** program;
 };
 
@@ -113,7 +114,10 @@ Plan Prepare(char** argument) {
           InitStep::kPrivateMounts);
   Bind('r', plan.root, plan.root, -1);
   Require(chdir(plan.root) == 0, InitStep::kRoot);
-  plan.program = MountFromArguments(argument + 7, plan.scratch_bytes);
+  plan.environment = MountFromArguments(argument + 7, plan.scratch_bytes);
+  const int variable_count = std::atoi(*plan.environment++);
+  plan.environment[variable_count] = nullptr;
+  plan.program = plan.environment + variable_count + 1;
   Require(mount("proc", "proc", "proc",
                 MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY,
                 "hidepid=invisible") == 0,
@@ -161,10 +165,14 @@ void DropPrivileges() {
 
 // Executes a path, or a name that is searched in PATH. Unlike execvp, it runs
 // no file without "#!" by a shell. Returns only after an error.
-void Execute(const char* program, char** arguments) {
-  const char* folders = std::getenv("PATH");
+void Execute(const char* program, char** arguments, char** environment) {
+  const char* folders = nullptr;
+  for (char** each = environment; *each != nullptr && folders == nullptr;
+       ++each) {
+    if (std::strncmp(*each, "PATH=", 5) == 0) folders = *each + 5;
+  }
   if (std::strchr(program, '/') != nullptr || folders == nullptr) {
-    execve(program, arguments, environ);
+    execve(program, arguments, environment);
     return;
   }
   bool is_refused = false;
@@ -175,7 +183,7 @@ void Execute(const char* program, char** arguments) {
                                       size == 0 ? 1 : static_cast<int>(size),
                                       size == 0 ? "." : folders, program);
     if (written > 0 && static_cast<size_t>(written) < sizeof(path)) {
-      execve(path, arguments, environ);
+      execve(path, arguments, environment);
       const bool is_absent = errno == ENOENT || errno == ENOTDIR;
       if (!is_absent && errno != EACCES) return;
       is_refused = is_refused || !is_absent;
@@ -201,7 +209,7 @@ void Execute(const char* program, char** arguments) {
   fcntl(kReportDescriptor, F_SETFD, FD_CLOEXEC);
   close(kControlDescriptor);
   Require(InstallSystemCallFilter(), InitStep::kFilter);
-  Execute(plan.program[0], plan.program + 1);
+  Execute(plan.program[0], plan.program + 1, plan.environment);
   Fail(InitStep::kExecute);
 }
 

@@ -348,6 +348,20 @@ TEST_F(ImageRunTest, ProgramsAreFoundByPathAndByName) {
   EXPECT_EQ(End(run).exit_status, 0);
 }
 
+// The first process does not read them, so it cannot die of them.
+TEST_F(ImageRunTest, VariablesAreTheProgramsAlone) {
+  SandboxRun run = RunOfImage("good");
+  run.program = "/bin/program";
+  run.environment.push_back(
+      "GLIBC_TUNABLES=glibc.rtld.nns=16:"
+      "glibc.rtld.optional_static_tls=3000000000");
+  EXPECT_THAT(RunInSandbox(*root_, run), IsOk());
+  run.environment = {absl::StrCat("A=", std::string(200000, 'a'))};
+  EXPECT_THAT(RunInSandbox(*root_, run),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("Argument list too long")));
+}
+
 TEST_F(ImageRunTest, AFolderThatIsMissingIsTheCallersMistake) {
   SandboxRun run = RunOfImage("good");
   run.working_folder = "/missing";

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/file_error.h"
@@ -87,9 +88,12 @@ std::string DescribeUnexecutable(const BundleOrImage& input,
           ? ""
           : absl::StrCat(" in the image's folder ",
                          EscapeForProto(input.working_folder));
+  const char* const advice =
+      absl::StrContains(status.message(), "its folder")
+          ? "; name a folder that the image has as its WorkingDir"
+          : "; mark it executable, and begin a script with #!";
   return absl::StrCat("'", EscapeForProto(program), "' cannot be executed",
-                      where, ": ", status.message(),
-                      "; mark it executable, and begin a script with #!");
+                      where, ": ", status.message(), advice);
 }
 
 bool IsFaultOfBundle(const absl::Status& status) {

@@ -178,6 +178,8 @@ SandboxRun MakeSandboxRun(const TrialRequest& request,
                      "PYTHONDONTWRITEBYTECODE=1",
                      "PYTHONNOUSERSITE=1"};
   for (const std::string& each : input.environment) {
+    // The profiler's settings are not the image's to choose.
+    if (absl::StartsWith(each, "FOOTPRINT_MEMPROF_")) continue;
     SetVariable(each, &run.environment);
   }
   run.limit_bytes =

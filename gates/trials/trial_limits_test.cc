@@ -166,7 +166,7 @@ TEST_F(TrialLimitsTest, AnImageIsRunAsItShips) {
   image.image_folder = "/work/image";
   image.working_folder = "/srv";
   image.environment = {"LANG=de_DE.UTF-8", "PATH=/opt/venv/bin:/bin", "A=1",
-                       "A=2"};
+                       "A=2", "FOOTPRINT_MEMPROF_FOLDER=/tmp"};
   SandboxRun run = MakeSandboxRun(request_, image, Compute(), kMiB);
   EXPECT_EQ(run.image_folder, "/work/image");
   EXPECT_EQ(run.bundle_folder, "");
