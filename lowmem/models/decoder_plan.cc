@@ -86,6 +86,39 @@ int64_t LargestTileBytes(const DecoderPlanRequest& request,
   return std::min(choice.tile_bytes, request.needs.BytesOf(elements));
 }
 
+// Takes equal parts for all workers, after the plan's sizes are set.
+void TakeWorkersBuffers(int64_t tile_bytes, ArenaLayout* layout,
+                        DecoderPlan* plan) {
+  const DecoderPlanRequest& request = plan->request;
+  const DecoderConfig& config = request.config;
+  const int64_t workers = request.workers;
+  const int64_t sequences = request.sequences;
+  const int64_t positions = plan->padded_positions();
+  const int64_t float_bytes = sizeof(float);
+  plan->scores =
+      layout->TakeParts(workers, positions * kPanelTokens * float_bytes);
+  const int64_t longest =
+      std::max({config.hidden, plan->chunk_features, config.query_features()});
+  plan->wide =
+      layout->TakeParts(workers, WideBytes(request.needs, tile_bytes, longest));
+  const int64_t single_tokens = sequences == 1 ? 1 : Padded(sequences);
+  plan->dense =
+      layout->TakeParts(workers, single_tokens * longest * float_bytes);
+  if (request.needs.rounds_inputs) {
+    const int64_t single_bytes =
+        sequences == 1 ? 0 : Int8Bytes(longest, single_tokens);
+    plan->rounded = layout->TakeParts(
+        workers, Int8Bytes(longest, plan->chunk_tokens) + single_bytes);
+  }
+  if (sequences > 1) {
+    plan->lone = layout->TakeParts(
+        workers, config.head_features() * kPanelTokens * float_bytes);
+  }
+  if (config.is_transposed && !plan->joins_single_tokens()) {
+    plan->sums = layout->TakeParts(workers, longest * float_bytes);
+  }
+}
+
 DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   DecoderPlan plan;
   plan.request = request;
@@ -137,28 +170,7 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   if (!config.is_bidirectional) {
     plan.logits = layout.Take(sequences * config.vocabulary * float_bytes);
   }
-  // Takes the workers' buffers.
-  plan.scores =
-      layout.TakeParts(workers, positions * kPanelTokens * float_bytes);
-  const int64_t longest =
-      std::max({config.hidden, choice.chunk_features, config.query_features()});
-  plan.wide =
-      layout.TakeParts(workers, WideBytes(request.needs, tile_bytes, longest));
-  const int64_t single_tokens = sequences == 1 ? 1 : Padded(sequences);
-  plan.dense = layout.TakeParts(workers, single_tokens * longest * float_bytes);
-  if (request.needs.rounds_inputs) {
-    const int64_t single_bytes =
-        sequences == 1 ? 0 : Int8Bytes(longest, single_tokens);
-    plan.rounded = layout.TakeParts(
-        workers, Int8Bytes(longest, choice.chunk_tokens) + single_bytes);
-  }
-  if (sequences > 1) {
-    plan.lone = layout.TakeParts(
-        workers, config.head_features() * kPanelTokens * float_bytes);
-  }
-  if (config.is_transposed && !plan.joins_single_tokens()) {
-    plan.sums = layout.TakeParts(workers, longest * float_bytes);
-  }
+  TakeWorkersBuffers(tile_bytes, &layout, &plan);
   // The number of tiles depends on the sizes above.
   if (choice.depth > 1) {
     const int64_t tiles = request.count_tiles(plan);

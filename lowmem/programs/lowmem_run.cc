@@ -677,6 +677,14 @@ absl::Status CheckCounts(const Request& request, int64_t generated,
   return absl::OkStatus();
 }
 
+absl::Status WriteLogits(const DecoderRun& run) {
+  std::vector<absl::Span<const float>> logits;
+  for (int64_t i = 0; i < run.plan().request.sequences; ++i) {
+    logits.push_back(run.LogitsOf(i));
+  }
+  return WriteOutput(logits);
+}
+
 absl::Status RunDecoder(const Request& request) {
   RunMemory memory = RunMemory::Read();
   const auto backend = lowmem_internal::FindBackend(
@@ -731,11 +739,7 @@ absl::Status RunDecoder(const Request& request) {
     const absl::Status status = Generate(**run, ids, generated, config.layers);
     if (!status.ok()) return status;
   }
-  std::vector<absl::Span<const float>> logits;
-  for (int64_t j = 0; j < sequences; ++j) {
-    logits.push_back((*run)->LogitsOf(j));
-  }
-  const absl::Status written = WriteOutput(logits);
+  const absl::Status written = WriteLogits(**run);
   if (!written.ok()) return written;
   // Prints the figures and, if too much was read, how to avoid that.
   PrintArena(
@@ -747,7 +751,7 @@ absl::Status RunDecoder(const Request& request) {
                    " features at a time"));
   PrintArithmetic(request.arithmetic, matrices);
   PrintProcess((*decoder)->store(), (*run)->ReadingDescription());
-  PrintReadRatio((*decoder)->store(), bound, request.repeat * generated);
+  PrintReadRatio((*decoder)->store(), bound, (*run)->passes());
   PrintUnused(
       UnusedTensors((*decoder)->store(), TensorsToPin((*decoder)->weights())));
   PrintThrashing((*decoder)->store(), memory, plan->peak_bytes);
