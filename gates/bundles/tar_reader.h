@@ -55,7 +55,7 @@ struct TarEntry {
   bool is_executable = false;
   // -1: the archive does not say it.
   int64_t size_bytes = -1;
-  // Where a file's bytes begin in the unpacked archive.
+  // The offset in the unpacked archive at which a file's bytes begin.
   int64_t offset_bytes = 0;
 };
 
@@ -68,7 +68,8 @@ class TarReader {
 
   absl::Status Open(const FilePart& part);
 
-  // Also computes the SHA-256 of the unpacked archive. Call it before Open.
+  // Makes Next and ReadFile compute the SHA-256 of the unpacked archive, too.
+  // Call it before Open.
   void ComputeHash() { bytes_.ComputeHash(); }
   // Returns the hash. Call it once, after Next has returned false.
   std::string FinishHashHex() { return bytes_.FinishHashHex(); }

@@ -111,7 +111,8 @@ absl::Status UnpackedBytes::Open(const FilePart& part) {
       absl::StrCat(name_.what, " is compressed more than once", name_.advice));
 }
 
-// Also counts bytes that nobody keeps, since they cost time.
+// Fails if there are too many bytes. Those that nobody keeps count, too, since
+// they cost time.
 absl::Status UnpackedBytes::CheckSize() const {
   const int64_t most_bytes =
       kFreeHeaderBytes + 2 * MostUnpackedBytes(part_.size_bytes, limits_);

@@ -76,7 +76,8 @@ class UnpackedBytes {
   UnpackedBytes(const UnpackedBytes&) = delete;
   UnpackedBytes& operator=(const UnpackedBytes&) = delete;
 
-  // Also computes the SHA-256 of the unpacked bytes.
+  // Makes Next compute the SHA-256 of the unpacked bytes, too. Call it before
+  // Open.
   void ComputeHash() { is_hashed_ = true; }
 
   absl::Status Open(const FilePart& part);

@@ -1,6 +1,6 @@
-// What is sent to be judged: a bundle (gates/bundles) or a container image, as
-// a folder or as an archive. It is recognised by its content: an image has the
-// file oci-layout and no bundle's manifest.
+// Reads and unpacks what somebody sends to be judged: a bundle (gates/bundles)
+// or a container image, as a folder or as an archive. It is recognised by its
+// content: an image has the file oci-layout and no bundle's manifest.
 //
 //   absl::StatusOr<BundleOrImage> read =
 //       ReadBundleOrImage("model.tar", "/var/trials/17", limits);
@@ -39,7 +39,8 @@ struct BundleOrImage {
   // is empty, and both are if nothing was unpacked.
   std::string bundle_folder;
   std::string image_folder;
-  // Of an image only: "sha256:HEX" of its manifest, and its settings.
+  // "sha256:HEX" of an image's manifest, and the image's settings. They are
+  // empty for a bundle.
   std::string image_digest;
   std::vector<std::string> environment;
   std::string working_folder;

@@ -132,7 +132,7 @@ TEST_F(BundleOrImageTest, EachFormOfAnImageGivesTheSameArchive) {
     EXPECT_EQ(read->image_digest,
               absl::StrCat("sha256:", files.manifest_sha256));
   }
-  // Which one is meant must be said.
+  // The name must choose one of them.
   EXPECT_THAT(MakeArchiveToSend(folder, TestPath("made.tar"), TestPath("")),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("there are 2 images")));

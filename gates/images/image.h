@@ -10,7 +10,7 @@
 // format of gates/bundles/bundle.proto. The image's Entrypoint, Cmd, Env and
 // WorkingDir are the defaults of all that it leaves out. As `docker run` does,
 // an `entry` replaces Entrypoint and Cmd, and `arguments` alone replace Cmd.
-// Without a label the image's settings are all.
+// If there is no label, the image's settings alone count.
 //
 // Reads only small documents, no layers. Thread-safe; keeps nothing. Memory: a
 // hundred times the documents, which have at most 1 MiB each. Errors: those of

@@ -38,11 +38,12 @@ struct BlobDescriptor {
   std::string media_type;
   std::string sha256;  // 64 digits
   int64_t size_bytes = 0;
-  // Of an index's entry: the platform, which may be missing, and the tag.
+  // The platform and the tag, which only the entries of an index have, and not
+  // all of them.
   std::string os;
   std::string architecture;
   std::string tag;
-  // Whether it describes another manifest, such as its provenance.
+  // True if the blob describes another manifest, such as its provenance.
   bool is_attestation = false;
 };
 

@@ -49,7 +49,7 @@ std::string Below(const std::string& folder, const std::string& name) {
   return folder.empty() ? name : absl::StrCat(folder, "/", name);
 }
 
-// What all names of a file share.
+// The content that all names of a file share.
 struct Inode {
   char kind = '5';
   std::string text;
@@ -123,11 +123,11 @@ class Model {
     return path.empty() ||
            (found != files_.end() && found->second->kind == '5');
   }
-  // Whether the path and all that it lies in are folders.
+  // Returns whether the path and all that it lies in are folders.
   bool IsReal(const std::string& path) const {
     return path.empty() || (IsFolder(path) && IsReal(ParentOf(path)));
   }
-  // Whether each folder in which it lies is one, or is missing.
+  // Returns whether each part before the last one is a folder or is missing.
   bool MayMakeParents(const std::string& path) const {
     const std::string parent = ParentOf(path);
     if (parent.empty()) return true;

@@ -83,7 +83,8 @@ absl::Status LayerUnpacker::OfThis(const absl::Status& status) const {
       absl::StrCat(name_, ": ", status.message()));
 }
 
-// Also counts folders that occur only in the names of others.
+// Fails if there are too many entries. Folders that occur only in the names of
+// others count, too.
 absl::Status LayerUnpacker::CheckEntries() const {
   if (entry_count_ <= limits_.entries &&
       root_.made_count() <= limits_.entries) {
