@@ -431,7 +431,14 @@ class Init {
     const size_t step = static_cast<size_t>(init_report_.step);
     const std::string text = absl::StrCat(
         "sandbox: ", step < std::size(kSteps) ? kSteps[step] : "?", " (",
-        init_report_.argument, "): ", std::strerror(init_report_.error_number));
+        init_report_.argument, "): ", std::strerror(init_report_.error_number),
+        // A user namespace may mount /proc only if it sees all of another one.
+        init_report_.step == InitStep::kProc &&
+                init_report_.error_number == EPERM
+            ? "; mounts hide parts of this machine's /proc, as they do in a "
+              "container: unmount them, or start the container with "
+              "--security-opt systempaths=unconfined"
+            : "");
     if (init_report_.step == InitStep::kExecute ||
         init_report_.step == InitStep::kFolder) {
       return absl::InvalidArgumentError(text);

@@ -503,13 +503,36 @@ TEST_F(SandboxDeathTest, WithoutAControllerAWeightHasNoEffect) {
           std::fprintf(stderr, "may not mount\n");
           _exit(0);
         }
+        // A group is looked for once. A /proc that is hidden in part would
+        // keep the sandbox from mounting its own.
         const std::string problem(CheckCpuWeights().message());
+        if (umount("/proc/self/mountinfo") != 0) std::perror("umount");
         std::fprintf(stderr, "%s%s", End(run).standard_output_tail.c_str(),
                      problem.c_str());
         _exit(0);
       },
       testing::ExitedWithCode(0),
       "may not mount|hello\ncgroup cpu: .*mount one at|under systemd");
+}
+
+// Another full /proc, such as a chroot's, lets the sandbox mount its own.
+TEST_F(SandboxDeathTest, AHiddenProcIsNamed) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const SandboxRun run = Run("good");
+  EXPECT_EXIT(
+      {
+        if (!HideCpuControllers(folder_)) {
+          std::fprintf(stderr, "may not mount\n");
+          _exit(0);
+        }
+        const absl::StatusOr<SandboxEnd> end = RunInSandbox(*root_, run);
+        std::fprintf(stderr, "%s",
+                     end.ok() ? end->standard_output_tail.c_str()
+                              : std::string(end.status().message()).c_str());
+        _exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "may not mount|hello\n|hide parts of .*systempaths=unconfined");
 }
 
 TEST_F(SandboxTest, NothingIsLeftBehind) {
