@@ -3,9 +3,12 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -32,6 +35,8 @@ namespace {
 
 constexpr char kProgram[] = "submit";
 constexpr char kUsualServer[] = "http://127.0.0.1:7878";
+// The server reads no longer header.
+constexpr size_t kMostTokenBytes = 8192;
 constexpr char kHelp[] =
     R"(Submits a bundle to a validation server, waits, and prints its verdict.
 
@@ -64,7 +69,11 @@ Flags
                          http://127.0.0.1:7878)
   --token_file=FILE      the file of the token (default: the token in
                          $FOOTPRINT_TOKEN, or the file that serve writes,
-                         ~/.config/footprint/token)
+                         ~/.config/footprint/token); it is read again if the
+                         server refuses the token
+  --token_command=TEXT   a command of the shell that prints the token; it runs
+                         again if the server refuses the token, since tokens of
+                         CI jobs expire within minutes
   --deployment=LABEL     the name in the history, until the manifest's is known
   --again                run the bundle again if its verdict is INCONCLUSIVE,
                          PRODUCER_FAILED or ENVIRONMENT_MISMATCH
@@ -97,23 +106,51 @@ class TemporaryFile {
   const std::string path_;
 };
 
+// Returns what a command of the shell prints.
+absl::StatusOr<std::string> RunTokenCommand(const std::string& command) {
+  FILE* const output = popen(command.c_str(), "re");
+  if (output == nullptr) {
+    return absl::UnavailableError(
+        absl::StrCat("--token_command: ", std::strerror(errno)));
+  }
+  std::string text(kMostTokenBytes, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), output));
+  const int status = pclose(output);
+  const std::string token(absl::StripAsciiWhitespace(text));
+  if (status != 0 || token.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--token_command: the command ",
+        status != 0 ? "failed" : "printed nothing", ": ", command));
+  }
+  return token;
+}
+
 absl::StatusOr<std::string> ReadToken(const CommandFlags& flags) {
+  if (flags.Has("token_command")) {
+    if (flags.Has("token_file")) {
+      return absl::InvalidArgumentError(
+          "give either --token_file or --token_command");
+    }
+    return RunTokenCommand(flags.Value("token_command", ""));
+  }
   const std::string given = EnvironmentValue("FOOTPRINT_TOKEN");
   if (!given.empty() && !flags.Has("token_file")) return given;
   const absl::StatusOr<std::string> path =
       flags.Has("token_file") ? PathOfCaller(flags.Value("token_file", ""))
                               : ClientTokenPath();
   if (!path.ok()) return path.status();
-  const absl::StatusOr<std::string> text = ReadWholeFile(*path, 4096);
+  const absl::StatusOr<std::string> text =
+      ReadWholeFile(*path, kMostTokenBytes);
   if (!text.ok()) {
     return absl::NotFoundError(absl::StrCat(
         text.status().message(),
-        "; give the server's token by FOOTPRINT_TOKEN or --token_file; its "
-        "operator makes one with `serve token add`"));
+        "; give the server's token by FOOTPRINT_TOKEN, --token_file or "
+        "--token_command; its operator makes one with `serve token add`"));
   }
   return std::string(absl::StripAsciiWhitespace(*text));
 }
 
+// The result refers to `flags`.
 absl::StatusOr<SubmitOptions> ReadOptions(const CommandFlags& flags) {
   SubmitOptions options;
   const std::string named = EnvironmentValue("FOOTPRINT_SERVER");
@@ -121,6 +158,7 @@ absl::StatusOr<SubmitOptions> ReadOptions(const CommandFlags& flags) {
   absl::StatusOr<std::string> token = ReadToken(flags);
   if (!token.ok()) return token.status();
   options.token = *std::move(token);
+  options.renew_token = [&flags] { return ReadToken(flags); };
   options.deployment = flags.Value("deployment", "");
   if (!absl::SimpleAtoi(flags.Value("wait", "1800"), &options.wait_seconds) ||
       options.wait_seconds < 0) {
@@ -195,8 +233,8 @@ int PackAndSubmit(const CommandFlags& flags, const std::string& name) {
 int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<CommandFlags> flags =
       CommandFlags::Parse(arguments,
-                          {"server", "token_file", "deployment", "wait",
-                           "format", "output", "make"},
+                          {"server", "token_file", "token_command",
+                           "deployment", "wait", "format", "output", "make"},
                           {"again", "all", "help"}, /*most_words=*/1);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help"))

@@ -96,6 +96,17 @@ says err "the verdict was there already"
 echo wrong > token
 expect 2 rejected.bundle --token_file=token
 says err "no such token"
+
+# A command prints another token at its second call.
+expect 0 model --token_command="if test -e called; then echo $token; else echo old; touch called; fi"
+says out ACCEPT
+[[ -e called ]] || fail "the command did not run"
+expect 2 model --token_command="exit 3"
+says err "--token_command: the command failed: exit 3"
+expect 2 model --token_command=true
+says err "printed nothing"
+expect 2 model --token_command=true --token_file=token
+says err "either --token_file or --token_command"
 expect 2 rejected.bundle --server=http://127.0.0.1:1
 says err "bazel run //gates:serve"
 expect 2 /no/such.bundle

@@ -62,7 +62,7 @@ class Submitter {
       : options_(options),
         deadline_(Clock::now() + std::chrono::seconds(options.wait_seconds)),
         client_(options.server) {
-    client_.set_default_headers({{"Authorization", "Bearer " + options.token}});
+    UseToken(options.token);
     client_.set_connection_timeout(kTimeoutSeconds);
     client_.set_read_timeout(kTimeoutSeconds);
     client_.set_write_timeout(kTimeoutSeconds);
@@ -77,6 +77,9 @@ class Submitter {
     json parsed;
   };
 
+  void UseToken(const std::string& token);
+  // Takes the token of now. Returns whether it is another one.
+  absl::StatusOr<bool> RenewToken();
   absl::StatusOr<Answer> Ask(const std::function<httplib::Result()>& send);
   absl::StatusOr<Answer> Send(const HashedFile& bundle);
   absl::Status Submit(const HashedFile& bundle);
@@ -89,6 +92,7 @@ class Submitter {
   const SubmitOptions& options_;
   const Clock::time_point deadline_;
   httplib::Client client_;
+  std::string token_;
   json trial_;
   std::string last_step_;
   bool is_from_store_ = false;
@@ -104,8 +108,10 @@ absl::Status Submitter::ToStatus(const Answer& answer) const {
                    message.empty() ? "" : ": ", message);
   switch (answer.status) {
     case 401:
-      return absl::PermissionDeniedError(absl::StrCat(
-          text, "; give the token by FOOTPRINT_TOKEN or --token_file"));
+      return absl::PermissionDeniedError(
+          absl::StrCat(text,
+                       "; give the token by FOOTPRINT_TOKEN, --token_file or "
+                       "--token_command"));
     case 403:
       return absl::PermissionDeniedError(text);
     case 404:
@@ -122,9 +128,24 @@ absl::Status Submitter::ToStatus(const Answer& answer) const {
   }
 }
 
+void Submitter::UseToken(const std::string& token) {
+  token_ = token;
+  client_.set_default_headers({{"Authorization", "Bearer " + token}});
+}
+
+absl::StatusOr<bool> Submitter::RenewToken() {
+  if (!options_.renew_token) return false;
+  const absl::StatusOr<std::string> token = options_.renew_token();
+  if (!token.ok()) return token.status();
+  if (*token == token_) return false;
+  UseToken(*token);
+  return true;
+}
+
 // Repeats a request until there is an answer that another try would not change.
 absl::StatusOr<Submitter::Answer> Submitter::Ask(
     const std::function<httplib::Result()>& send) {
+  bool is_renewed = false;
   for (int attempt = 0;; ++attempt) {
     const httplib::Result result = send();
     Answer answer;
@@ -133,6 +154,12 @@ absl::StatusOr<Submitter::Answer> Submitter::Ask(
       answer.status = result->status;
       answer.body = result->body;
       answer.parsed = json::parse(answer.body, nullptr, false);
+      if (answer.status == 401 && !is_renewed) {
+        const absl::StatusOr<bool> renewed = RenewToken();
+        if (!renewed.ok()) return renewed.status();
+        is_renewed = *renewed;
+        if (is_renewed) continue;
+      }
       if (absl::SimpleAtoi(result->get_header_value("Retry-After"),
                            &wait_seconds)) {
         wait_seconds = std::clamp<int64_t>(wait_seconds, 1, kMostRetrySeconds);

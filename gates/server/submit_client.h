@@ -40,6 +40,9 @@ struct SubmitOptions {
   // left out.
   std::string server;
   std::string token;
+  // Returns the token of now. Called if the server refuses one, since tokens of
+  // CI jobs expire within minutes. May be empty.
+  std::function<absl::StatusOr<std::string>()> renew_token;
   // The deployment's name; empty for the manifest's.
   std::string deployment;
   // Whether to run the bundle again if its last verdict says nothing about

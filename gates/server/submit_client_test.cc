@@ -98,6 +98,34 @@ TEST(SubmitClientTest, EachErrorNamesTheNextStep) {
                                       absl::StatusCode::kUnavailable)));
 }
 
+TEST(SubmitClientTest, ATokenThatExpiredIsRenewedOnce) {
+  const ExampleServer server("renewed");
+  const std::string path = WriteTestFile("renewed.bundle", "accept a");
+  SubmitOptions options = MakeOptions(server);
+  options.token = "fpt_expired";
+  int call_count = 0;
+  options.renew_token = [&]() -> absl::StatusOr<std::string> {
+    ++call_count;
+    return server.token();
+  };
+  EXPECT_THAT(SubmitBundle(path, options), IsOk());
+  EXPECT_EQ(call_count, 1);
+  // Neither the same token nor another bad one is tried for ever.
+  for (const char* token : {"fpt_expired", "fpt_other"}) {
+    call_count = 0;
+    options.renew_token = [&]() -> absl::StatusOr<std::string> {
+      ++call_count;
+      return token;
+    };
+    EXPECT_THAT(SubmitBundle(path, options),
+                StatusIs(absl::StatusCode::kPermissionDenied));
+    EXPECT_EQ(call_count, 1);
+  }
+  options.renew_token = [] { return absl::NotFoundError("no token"); };
+  EXPECT_THAT(SubmitBundle(path, options),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("no token")));
+}
+
 TEST(SubmitClientTest, AnAddressIsCheckedBeforeTheLibraryThrows) {
   for (const char* server : {"http://127.0.0.1:7878", "http://host", "host:80",
                              "http://[::1]:7878", "https://host"}) {

@@ -100,22 +100,33 @@ bool TrialQueue::RunNext() {
     outcome.result = result->SerializeAsString();
     is_kept = Keep(trial.sequence, outcome);
   }
-  if (is_kept) {
-    waiting_histograms_.Add(
-        trial.submitter,
-        absl::ToDoubleSeconds(
-            start - absl::FromUnixSeconds(trial.submitted_unix_seconds)));
-    running_histograms_.Add(
-        trial.submitter,
-        static_cast<double>(MonotonicTimeNs() - start_ns) * 1e-9);
-  } else {
-    store_->Release(trial.sequence);
+  if (!is_kept) {
+    Release(trial.sequence);
+    return true;
   }
+  waiting_histograms_.Add(
+      trial.submitter,
+      absl::ToDoubleSeconds(
+          start - absl::FromUnixSeconds(trial.submitted_unix_seconds)));
+  running_histograms_.Add(
+      trial.submitter,
+      static_cast<double>(MonotonicTimeNs() - start_ns) * 1e-9);
   MutexLock lock(&mutex_);
   stages_.erase(trial.sequence);
   const auto decision = static_cast<size_t>(outcome.decision);
-  if (is_kept && decision < decided_.size()) ++decided_[decision];
+  if (decision < decided_.size()) ++decided_[decision];
   return true;
+}
+
+// The attempt does not count, so that a disk that is full for long does not
+// look like a trial that ends its server. The pause leaves others the time to
+// make room.
+void TrialQueue::Release(int64_t sequence) {
+  while (!IsStopping()) {
+    absl::SleepFor(kRetryTime);
+    if (store_->Release(sequence).ok()) return;
+  }
+  store_->Release(sequence).IgnoreError();
 }
 
 // Retries until the store has room. Another run of the trial would take as long
@@ -145,27 +156,25 @@ absl::optional<StoredResult> TrialQueue::FindResult(const StoredTrial& trial) {
     SetStage(trial.sequence, stage);
   };
   to_run.is_stopped = [this] { return IsStopping(); };
-  while (true) {
-    SetStage(trial.sequence, "starting");
-    const absl::StatusOr<StoredResult> result = run_(to_run);
-    if (result.ok()) {
-      // A text that is not UTF-8 can be written, but not parsed.
-      if (StoredResult().ParseFromString(result->SerializeAsString())) {
-        return *result;
-      }
-      return Inconclusive(trial,
-                          "its verdict cannot be kept: a text in it is not "
-                          "UTF-8; look for names that are not");
+  SetStage(trial.sequence, "starting");
+  const absl::StatusOr<StoredResult> result = run_(to_run);
+  if (result.ok()) {
+    // A text that is not UTF-8 can be written, but not parsed.
+    if (StoredResult().ParseFromString(result->SerializeAsString())) {
+      return *result;
     }
-    if (absl::IsCancelled(result.status())) return absl::nullopt;
-    if (!IsForWantOfRoom(result.status())) {
-      return Inconclusive(
-          trial, absl::StrCat("could not be run: ", result.status().message()));
-    }
-    SetStage(trial.sequence, absl::StrCat("waiting for room on this host: ",
-                                          result.status().message()));
-    if (!WaitToRetry()) return absl::nullopt;
+    return Inconclusive(trial,
+                        "its verdict cannot be kept: a text in it is not "
+                        "UTF-8; look for names that are not");
   }
+  if (absl::IsCancelled(result.status())) return absl::nullopt;
+  if (!IsForWantOfRoom(result.status())) {
+    return Inconclusive(
+        trial, absl::StrCat("could not be run: ", result.status().message()));
+  }
+  SetStage(trial.sequence, absl::StrCat("waiting for room on this host: ",
+                                        result.status().message()));
+  return absl::nullopt;
 }
 
 void TrialQueue::SetStage(int64_t sequence, absl::string_view stage) {

@@ -11,9 +11,10 @@
 // returns an error, if the server was killed during as many attempts as the
 // options allow, or if the result could not be read again once it was written.
 // A full disk says nothing about a bundle: a trial that finds no room
-// (ResourceExhausted or Aborted) runs again later, and a verdict that cannot be
-// stored is stored later. If the queue stops before that, or a trial returns
-// Cancelled, the trial keeps waiting in the store.
+// (ResourceExhausted or Aborted) waits again, behind the trials of others and
+// of its submitter, and a verdict that cannot be stored is stored later. If the
+// queue stops before that, or a trial returns Cancelled, the trial keeps
+// waiting in the store.
 //
 // `store` and what `run` refers to must outlive the queue; `run` is called on
 // several threads at once. Thread-safe. Memory: the threads, and a text for
@@ -88,7 +89,8 @@ class TrialQueue {
   // Stops the threads. Waiting trials stay in the store.
   void Stop();
 
-  // Returns the stage of a running trial; empty for any other.
+  // Returns the stage of a running trial, and of one that waits for room; empty
+  // for any other.
   std::string FindStage(int64_t sequence) const;
   DecisionCounts Decided() const;
   // How long trials that were decided since the start waited until their last
@@ -100,13 +102,15 @@ class TrialQueue {
   void Work();
   // Runs the next trial. Returns whether there was one.
   bool RunNext();
-  // Runs a trial. Returns nullopt if the queue stops, and the trial must wait.
+  // Runs a trial. Returns nullopt if it must wait again.
   absl::optional<StoredResult> FindResult(const StoredTrial& trial);
   // Waits before the next try. Returns false if the queue stops.
   bool WaitToRetry();
   bool IsStopping() const;
   // Stores the verdict. Returns false if the queue stops before that.
   bool Keep(int64_t sequence, const TrialOutcome& outcome);
+  // Makes a trial wait again whose result is not kept.
+  void Release(int64_t sequence);
   void SetStage(int64_t sequence, absl::string_view stage);
 
   TrialStore* const store_;

@@ -132,6 +132,32 @@ TEST_F(TrialQueueTest, AFullDiskIsNoVerdictOnABundle) {
   EXPECT_EQ(run_count, 2);
 }
 
+TEST_F(TrialQueueTest, ATrialThatWaitsForRoomLetsOthersPass) {
+  const std::string large = Submit("//large");
+  std::atomic<bool> has_room = false;
+  TrialQueue queue(
+      store_.get(),
+      [&](const TrialToRun& trial) -> absl::StatusOr<StoredResult> {
+        if (trial.trial == large && !has_room) {
+          return absl::ResourceExhaustedError("/work: no space left");
+        }
+        return RejectByContent(trial);
+      },
+      {/*thread_count=*/1, /*most_attempts=*/1});
+  queue.Start();
+  while (queue.FindStage(1).find("no space") == std::string::npos) usleep(1000);
+  for (int i = 0; i < 3; ++i) {
+    const std::string small = Submit(absl::StrCat("//small", i));
+    queue.NoticeSubmission();
+    EXPECT_EQ(Await(small).decision, REJECT);
+    EXPECT_THAT(queue.FindStage(1), HasSubstr("waiting for room"));
+  }
+  has_room = true;
+  EXPECT_EQ(Await(large).decision, REJECT);
+  queue.Stop();
+  EXPECT_EQ(queue.FindStage(1), "");
+}
+
 TEST_F(TrialQueueTest, AQueueThatStopsEndsWhatUnpacks) {
   const std::string key = Submit("x");
   std::atomic<bool> is_running = false;

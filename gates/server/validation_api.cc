@@ -499,9 +499,9 @@ json ValidationApi::TrialJson(const StoredTrial& trial) const {
       {"deployment", trial.deployment},
       {"submitter", trial.submitter},
       {"state", WordOfState(trial.state)},
-      {"stage", trial.state == TrialState::kRunning
-                    ? queue_->FindStage(trial.sequence)
-                    : ""},
+      {"stage", trial.state == TrialState::kDecided
+                    ? ""
+                    : queue_->FindStage(trial.sequence)},
       {"submitted_at", TimeJson(trial.submitted_unix_seconds)},
       {"decided_at", TimeJson(trial.decided_unix_seconds)},
       {"mode", WordOfMode(options_.mode)},

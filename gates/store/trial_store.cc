@@ -492,10 +492,10 @@ absl::Status TrialStore::DropOldTrials(SqliteDatabase* database) const {
       *surplus, ")"));
 }
 
-void TrialStore::Release(int64_t sequence) {
+absl::Status TrialStore::Release(int64_t sequence) {
   {
     MutexLock lock(&mutex_);
-    if (!unfinished_.IsRunning(sequence)) return;
+    if (!unfinished_.IsRunning(sequence)) return absl::OkStatus();
   }
   const absl::Status uncounted = database_.Apply(
       [&](SqliteDatabase* database) -> absl::Status {
@@ -509,10 +509,11 @@ void TrialStore::Release(int64_t sequence) {
         return updated.ok() ? SealTrial(database, sequence) : updated;
       },
       Durability::kKeepOnCrash);
-  // On a full disk the attempt stays counted.
-  uncounted.IgnoreError();
+  if (absl::IsResourceExhausted(uncounted)) return uncounted;
+  // Claim names any other error.
   MutexLock lock(&mutex_);
   unfinished_.Release(sequence);
+  return absl::OkStatus();
 }
 
 bool TrialStore::HasRow(const std::string& sha256) const {

@@ -179,8 +179,9 @@ class TrialStore {
   // FailedPrecondition if the trial has one already, or there is no such trial.
   absl::Status Decide(int64_t sequence, const TrialOutcome& outcome);
   // Makes the trial wait again, as the last of its submitters, as if it had not
-  // been claimed. Does nothing if it does not run.
-  void Release(int64_t sequence);
+  // been claimed. Does nothing if it does not run. Returns ResourceExhausted if
+  // the disk is full: then the trial still runs.
+  absl::Status Release(int64_t sequence);
 
   // Returns the trial of a key, or NotFound; DataLoss if it is damaged.
   absl::StatusOr<StoredTrial> Find(absl::string_view key) const;

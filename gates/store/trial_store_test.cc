@@ -201,8 +201,8 @@ TEST(TrialStoreTest, WhatWaitsOrRanWaitsAgainInItsOrder) {
   EXPECT_EQ((*c)->key, MakeTrial("c").key);
   EXPECT_FALSE((*store->Claim()).has_value());
   // A server that stops in good order releases it, and is no attempt.
-  store->Release((*b)->sequence);
-  store->Release((*b)->sequence);
+  EXPECT_THAT(store->Release((*b)->sequence), IsOk());
+  EXPECT_THAT(store->Release((*b)->sequence), IsOk());
   const auto released = store->Claim();
   EXPECT_EQ((*released)->key, MakeTrial("b").key);
   EXPECT_EQ((*released)->attempt_count, 2);

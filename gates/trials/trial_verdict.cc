@@ -33,13 +33,19 @@ void AddBudgetJudgement(const TrialResult& result, const std::string& label,
   judgement->set_benchmark("whole process");
   judgement->set_metric(PEAK_RESIDENT_BYTES);
   judgement->set_measured(result.whole_process_peak_bytes());
-  judgement->set_limit(result.budget_bytes());
+  // Without a budget, a program is only rejected if it needs more than the run
+  // that would have measured it may take.
+  const bool has_budget = result.budget_bytes() > 0;
+  judgement->set_limit(has_budget || result.runs().empty()
+                           ? result.budget_bytes()
+                           : result.runs(0).limit_bytes());
   judgement->set_rule(MAXIMUM);
   judgement->set_severity(BLOCK);
   const bool is_kept = result.cause() != PEAK_ABOVE_BUDGET &&
                        result.cause() != OUT_OF_MEMORY_UNDER_LIMIT;
   judgement->set_decision(is_kept ? ACCEPT : REJECT);
-  judgement->set_threshold_location("the trial's budget");
+  judgement->set_threshold_location(has_budget ? "the trial's budget"
+                                               : "the limit of the first run");
   judgement->set_determinism(STATISTICAL);
   judgement->set_explanation(
       absl::StrCat(result.peak_source(),

@@ -85,6 +85,18 @@ TEST(TrialVerdictTest, ARejectionIsAJudgementOfTheWholeProcess) {
   EXPECT_THAT(remarks, Contains("ran on: Linux 6.1, cgroup v1"));
 }
 
+TEST(TrialVerdictTest, ARejectionWithoutABudgetNamesTheLimitOfItsRun) {
+  const Verdict verdict = MakeVerdict(
+      "cause: OUT_OF_MEMORY_UNDER_LIMIT whole_process_peak_bytes: 900 "
+      "runs { limit_bytes: 800 }",
+      "");
+  ASSERT_EQ(verdict.judgements_size(), 1);
+  EXPECT_EQ(verdict.judgements(0).limit(), 800);
+  EXPECT_EQ(verdict.judgements(0).threshold_location(),
+            "the limit of the first run");
+  EXPECT_EQ(verdict.decision(), REJECT);
+}
+
 TEST(TrialVerdictTest, ThresholdsStandBesideTheBudget) {
   const Verdict verdict = MakeVerdict(
       "cause: THRESHOLD_REJECTED manifest { entry: 'run' } budget_bytes: 1000 "
