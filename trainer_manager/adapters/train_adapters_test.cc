@@ -89,7 +89,7 @@ TEST(TrainAdaptersTest, FromAFileOfWeightsToAFileOfWeights) {
   ASSERT_THAT(SaveParameters(*parameters, base), IsOk());
   ASSERT_THAT(FineTune(Rows(), Means(0), base, TestPath("")), IsOk());
 
-  auto evaluation = Evaluation::Create(Rows(), {}, parameters, Means(0));
+  auto evaluation = Evaluation::Create(Rows(), {}, {}, parameters, Means(0));
   ASSERT_THAT(evaluation, IsOk());
   const double before = evaluation->Run()->loss;
   ASSERT_THAT(LoadParameters(TestPath("merged.safetensors"), parameters.get()),

@@ -98,6 +98,9 @@ absl::StatusOr<ExecutionPlan> PlanInParts(const Network& network,
   const absl::Status status =
       AssignGroups(math, options.pack_winners, &*resolved);
   if (!status.ok()) return status;
+  if (options.read_frozen_weights && mode == NetworkMode::kInference) {
+    MarkFrozen(&*resolved);
+  }
   options.micro_batches = parts;
   return PlanSearch(*resolved, math, options, optimizer_states, may_swap).Run();
 }

@@ -114,10 +114,10 @@ class StatisticCopies {
     for (size_t l = 0; l < network_.layers.size(); ++l) {
       const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
       writer_.layer(l).statistics =
-          writer_.AddWeights(layer.name, layer.signature.statistics,
-                             TensorKind::kRunningStatistic);
+          writer_.AddWeights(layer, TensorKind::kRunningStatistic);
       if (!layer.depends_on_batch()) continue;
       for (const size_t statistic : writer_.layer(l).statistics) {
+        if (statistic == kNone) continue;  // it stays in its file
         const TensorType spec = plan_.tensors[statistic].spec;
         const size_t copy = writer_.AddTensor(
             absl::StrCat(plan_.tensors[statistic].name, " before"),
@@ -485,13 +485,12 @@ class StepBuilder {
     // Adds the tensors that the layer reads.
     StepWriter::LayerTensors& tensors = writer_.layer(l);
     tensors.weights = layer.weights_of == l
-                          ? writer_.AddWeights(layer.name, signature.weights,
-                                               TensorKind::kWeight)
+                          ? writer_.AddWeights(layer, TensorKind::kWeight)
                           : writer_.layer(layer.weights_of).weights;
     updates_.CountUser(layer.weights_of);
     if (network_.mode == NetworkMode::kInference) {
-      tensors.statistics = writer_.AddWeights(layer.name, signature.statistics,
-                                              TensorKind::kRunningStatistic);
+      tensors.statistics =
+          writer_.AddWeights(layer, TensorKind::kRunningStatistic);
     }
     if (layer.weights_of == l) AddOptimizerStates(layer, &tensors);
     AddLayerInputs(l);

@@ -121,10 +121,13 @@ MemoryOptions MemoryOptions::Debug() {
 
 absl::string_view TensorKindName(TensorKind kind) {
   static constexpr absl::string_view kNames[kTensorKinds] = {
-      "weight",     "statistic", "optimizer state", "sum of gradients",
-      "input",      "label",     "output",          "copy of a statistic",
-      "activation", "saved",     "gradient",        "derivative",
-      "workspace"};
+      "weight",          "statistic",
+      "optimizer state", "sum of gradients",
+      "input",           "label",
+      "output",          "copy of a statistic",
+      "activation",      "saved",
+      "gradient",        "derivative",
+      "workspace",       "weight from its file"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -162,6 +165,8 @@ absl::string_view StepKindName(StepKind kind) {
       return "swap out";
     case StepKind::kSwapIn:
       return "swap in";
+    case StepKind::kReadWeights:
+      return "read weights";
   }
   return "unknown";
 }
@@ -173,6 +178,14 @@ std::vector<std::string> ExecutionPlan::LayersOfPartStatistics() const {
     if (layer.depends_on_batch()) names.push_back(layer.name);
   }
   return names;
+}
+
+int64_t ExecutionPlan::weight_bytes_read_per_iteration() const {
+  int64_t bytes = 0;
+  for (const PlannedTensor& tensor : tensors) {
+    if (tensor.kind == TensorKind::kReadWeight) bytes += tensor.size_bytes;
+  }
+  return bytes * micro_batches;
 }
 
 std::vector<size_t> CertificateTensors(const ExecutionPlan& plan) {

@@ -91,6 +91,13 @@ struct MemoryOptions {
   // (ManagerOptions::swap_folder) that backward steps read back. Needs
   // share_edges.
   bool swap_to_file = false;
+  // Weights that no step changes are read from their file
+  // (ManagerOptions::weights_file) before each step that uses them, and lie in
+  // the arena for that step only. These are the weights of frozen layers and
+  // the base of adapters. They are no parameters (Parameters). Results keep
+  // their bits; a step also takes the time of reading
+  // ExecutionPlan::weight_bytes_read_per_iteration().
+  bool read_frozen_weights = false;
   // In training, the prediction that the loss reads stays readable after the
   // iteration.
   bool keep_outputs = false;
@@ -119,8 +126,9 @@ enum class TensorKind : uint8_t {
   kGradient,
   kDerivative,
   kWorkspace,
+  kReadWeight,  // from its file, for one step
 };
-constexpr int kTensorKinds = 13;
+constexpr int kTensorKinds = 14;
 
 // Returns a name such as "optimizer state".
 absl::string_view TensorKindName(TensorKind kind);
@@ -180,6 +188,7 @@ enum class StepKind : uint8_t {
   kRestoreStatistics,  // the reverse, if the iteration is refused
   kSwapOut,            // input 0 to the file
   kSwapIn,             // the output from the file
+  kReadWeights,        // weights and statistics of a layer from their file
 };
 
 // Returns a name such as "calculate gradient".
@@ -235,6 +244,9 @@ struct ExecutionPlan {
   int64_t swapped_bytes_per_iteration() const {
     return 2 * swap_file_bytes * micro_batches;
   }
+  // Returns how many bytes of frozen weights an iteration reads from their file
+  // (MemoryOptions::read_frozen_weights).
+  int64_t weight_bytes_read_per_iteration() const;
   // Returns the names of the layers whose result depends on how the batch is
   // divided (ResolvedLayer::depends_on_batch), such as layers that keep
   // statistics of it. With micro-batches they see only a part of the batch. The

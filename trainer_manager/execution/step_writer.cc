@@ -33,6 +33,7 @@ bool StepWriter::IsKept(TensorKind kind) const {
       return !options_.reuse_activations || plan_.micro_batches > 1;
     case TensorKind::kActivation:
     case TensorKind::kSaved:
+    case TensorKind::kReadWeight:
       return !options_.reuse_activations;
     case TensorKind::kGradient:
       return !options_.share_gradients;
@@ -69,14 +70,53 @@ size_t StepWriter::AddWholeBatch(std::string name, TensorKind kind,
 }
 
 std::vector<size_t> StepWriter::AddWeights(
-    const std::string& layer, const std::vector<WeightSpec>& weights,
-    TensorKind kind) {
+    const ResolvedNetwork::ResolvedLayer& layer, TensorKind kind) {
+  const bool are_weights = kind == TensorKind::kWeight;
   std::vector<size_t> tensors;
-  for (const WeightSpec& weight : weights) {
+  for (const WeightSpec& weight :
+       are_weights ? layer.signature.weights : layer.signature.statistics) {
+    const bool stays_in_file =
+        options_.read_frozen_weights &&
+        (are_weights ? layer.is_frozen : weight.is_constant);
     tensors.push_back(
-        AddTensor(absl::StrCat(layer, ".", weight.name), kind, weight.spec));
+        stays_in_file ? kNone
+                      : AddTensor(absl::StrCat(layer.name, ".", weight.name),
+                                  kind, weight.spec));
   }
   return tensors;
+}
+
+// Returns the list that has the operands of the role, or null if these are
+// neither weights nor statistics.
+std::vector<size_t>* StepWriter::FindWeights(size_t l, Role role) {
+  if (role == Role::kWeight) return &layers_[l].weights;
+  return role == Role::kRunningStatistic ? &layers_[l].statistics : nullptr;
+}
+
+// Adds a step that reads the weights of `use` that stay in their file, and
+// returns what it writes. The next step must set their indices to kNone again.
+std::vector<TensorUse> StepWriter::ReadWeights(size_t l, const StepUse& use) {
+  PlannedStep step;
+  step.kind = StepKind::kReadWeights;
+  step.layer = l;
+  for (const Operand& operand : use.reads) {
+    std::vector<size_t>* const tensors = FindWeights(l, operand.role);
+    const size_t index = static_cast<size_t>(operand.index);
+    if (tensors == nullptr || index >= tensors->size() ||
+        (*tensors)[index] != kNone) {
+      continue;
+    }
+    const bool is_weight = operand.role == Role::kWeight;
+    const ResolvedNetwork::ResolvedLayer& owner =
+        network_.layers[is_weight ? network_.layers[l].weights_of : l];
+    const WeightSpec& weight = (is_weight ? owner.signature.weights
+                                          : owner.signature.statistics)[index];
+    (*tensors)[index] = AddTensor(absl::StrCat(owner.name, ".", weight.name),
+                                  TensorKind::kReadWeight, weight.spec);
+    step.uses.push_back({operand, (*tensors)[index], false, true});
+  }
+  if (!step.uses.empty()) plan_.steps.push_back(step);
+  return step.uses;
 }
 
 bool StepWriter::IsOutput(size_t value) const {
@@ -198,6 +238,7 @@ void StepWriter::AddStep(StepKind kind, size_t l, const StepUse& use) {
     Hold(l, use);
     for (const Operand& operand : use.reads) EnsureReadable(l, operand);
   }
+  const std::vector<TensorUse> read = ReadWeights(l, use);
   PlannedStep step;
   step.kind = kind;
   step.layer = l;
@@ -223,6 +264,11 @@ void StepWriter::AddStep(StepKind kind, size_t l, const StepUse& use) {
   for (const Operand& operand : use.reads) add(operand, true, false);
   for (const Operand& operand : use.writes) add(operand, false, true);
   plan_.steps.push_back(std::move(step));
+  for (const TensorUse& weight : read) {
+    (*FindWeights(
+        l, weight.operand.role))[static_cast<size_t>(weight.operand.index)] =
+        kNone;
+  }
   if (kind != StepKind::kForward) Release(l, use);
 }
 

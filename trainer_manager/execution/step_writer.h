@@ -6,7 +6,9 @@
 //   writer.AddStep(StepKind::kForward, l, signature.forward);
 //
 // If a backward step reads a value that is not kept, the writer first adds the
-// step that recomputes it or reads it back from the file.
+// step that recomputes it or reads it back from the file. If a step reads
+// weights that stay in their file, the writer adds a step before it that reads
+// them.
 //
 // Refers to its arguments; `plan` must have a network. Thread-compatible.
 // Memory: about that of the plan's tensors.
@@ -71,8 +73,9 @@ class StepWriter {
   // Adds a tensor that holds all micro-batches.
   size_t AddWholeBatch(std::string name, TensorKind kind,
                        const TensorType& spec);
-  std::vector<size_t> AddWeights(const std::string& layer,
-                                 const std::vector<WeightSpec>& weights,
+  // Adds a layer's weights or statistics, and returns their indices. The index
+  // of one that is read from its file before each use is kNone.
+  std::vector<size_t> AddWeights(const ResolvedNetwork::ResolvedLayer& layer,
                                  TensorKind kind);
 
   // Adds a step. Operands that do not exist, such as a derivative that nothing
@@ -93,6 +96,8 @@ class StepWriter {
   size_t Again(size_t value, size_t first) const;
   size_t FindValue(size_t l, const Operand& operand) const;
   void EnsureReadable(size_t l, const Operand& operand);
+  std::vector<size_t>* FindWeights(size_t l, Role role);
+  std::vector<TensorUse> ReadWeights(size_t l, const StepUse& use);
 
   const MemoryOptions& options_;
   ExecutionPlan& plan_;

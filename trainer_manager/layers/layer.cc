@@ -92,6 +92,15 @@ absl::Status CheckUse(const char* step, const StepUse& use,
     if (status.ok()) status = check(pair.written);
     if (status.ok()) status = check(pair.read);
   }
+  for (const Operand& operand : use.writes) {
+    if (!status.ok() || operand.role != Role::kRunningStatistic ||
+        !signature.statistics[static_cast<size_t>(operand.index)].is_constant) {
+      continue;
+    }
+    status = absl::InvalidArgumentError(
+        absl::StrCat(step, " writes ", DescribeOperand(operand),
+                     ", which the signature says is constant"));
+  }
   // A later step finds only those saved tensors that the forward step writes.
   for (const Operand& operand : use.reads) {
     if (!status.ok() || operand.role != Role::kSaved ||

@@ -89,6 +89,9 @@ struct WeightSpec {
   std::string name;  // within the layer, such as "bias"
   TensorType spec;
   Initializer initializer = Initializer::kZeros;
+  // No step of the layer writes it, in training either, although it is among
+  // the statistics.
+  bool is_constant = false;
 };
 
 struct LayerSignature {

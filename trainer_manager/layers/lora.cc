@@ -232,8 +232,11 @@ absl::StatusOr<LayerSignature> LoraLayer::Describe(
   // The frozen weight and bias are declared as statistics, which no optimizer
   // changes.
   signature.statistics = {
-      {"weight", {{features, units_}}, Initializer::kUniformByFan},
-      {"bias", {{units_}}, Initializer::kZeros}};
+      {"weight",
+       {{features, units_}},
+       Initializer::kUniformByFan,
+       /*is_constant=*/true},
+      {"bias", {{units_}}, Initializer::kZeros, /*is_constant=*/true}};
   signature.forward.reads = {{Role::kInput},
                              {Role::kRunningStatistic, 0},
                              {Role::kRunningStatistic, 1}};

@@ -138,6 +138,19 @@ absl::Status DropBackward(ResolvedNetwork* network) {
 
 }  // namespace
 
+void MarkFrozen(ResolvedNetwork* network) {
+  for (ResolvedLayer& layer : network->layers) {
+    const ResolvedLayer& owner = network->layers[layer.weights_of];
+    for (size_t w = 0; w < owner.signature.weights.size(); ++w) {
+      for (const ParameterGroup& group : network->groups) {
+        layer.is_frozen |=
+            group.frozen &&
+            MatchesPattern(group.pattern, ParameterName(owner, w));
+      }
+    }
+  }
+}
+
 absl::Status AssignGroups(const MathBackend& math, bool pack_winners,
                           ResolvedNetwork* network) {
   if (network->groups.empty() || network->mode == NetworkMode::kInference) {

@@ -34,6 +34,11 @@ namespace footprint {
 absl::Status AssignGroups(const MathBackend& math, bool pack_winners,
                           ResolvedNetwork* network);
 
+// Marks the layers of which a weight is in a frozen group, as AssignGroups does
+// for training. Ignores groups that match nothing, since an inference may run a
+// part of the network.
+void MarkFrozen(ResolvedNetwork* network);
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_TRAINER_MANAGER_NETWORKS_ASSIGN_GROUPS_H_

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <utility>
@@ -71,6 +72,19 @@ void InitializeAsAsked(const WeightSpec& weight, RandomSequence* random,
   }
 }
 
+// Draws what the weight would take, so that weights that stay in their file do
+// not change the initial values of others.
+void DrawOnly(const WeightSpec& weight, RandomSequence* random) {
+  float drawn[256];
+  const int64_t elements = weight.spec.shape.elements();
+  for (int64_t done = 0; done < elements;
+       done += static_cast<int64_t>(std::size(drawn))) {
+    const auto part =
+        std::min(std::size(drawn), static_cast<size_t>(elements - done));
+    InitializeAsAsked(weight, random, absl::MakeSpan(drawn, part));
+  }
+}
+
 }  // namespace
 
 int64_t FirstRefused(absl::string_view name, absl::Span<const float> values) {
@@ -136,8 +150,11 @@ absl::StatusOr<std::shared_ptr<Parameters>> Parameters::Create(
       for (const WeightSpec& weight : *list) {
         const auto values =
             parameters->Find(absl::StrCat(layer.name, ".", weight.name));
-        if (!values.ok()) return values.status();
-        InitializeAsAsked(weight, &random, *values);
+        if (values.ok()) {
+          InitializeAsAsked(weight, &random, *values);
+        } else {
+          DrawOnly(weight, &random);
+        }
       }
     }
   }

@@ -1,5 +1,6 @@
 // The weights and statistics of a model, which training changes and inference
-// reads.
+// reads. Weights that a plan reads from their file
+// (MemoryOptions::read_frozen_weights) are not among them.
 //
 //   auto parameters = footprint::Parameters::Create(plan, /*seed=*/1);
 //   auto bias = (*parameters)->Find("hidden.bias");

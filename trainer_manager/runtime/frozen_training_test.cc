@@ -3,11 +3,13 @@
 
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/test_file.h"
 #include "footprint/base/random/property_seeds.h"
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/base/testing/status_matchers.h"
@@ -27,6 +29,7 @@
 #include "footprint/trainer_manager/networks/parameter_group.h"
 #include "footprint/trainer_manager/networks/random_network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
+#include "footprint/trainer_manager/parameters/parameter_file.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/manager.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
@@ -111,24 +114,30 @@ void FillBatch(const ExecutionPlan& plan, RandomSequence* random,
   fill(manager->LabelValues(), manager->LabelValues<int32_t>());
 }
 
-// Returns the losses, then all parameters.
-std::vector<float> TrainedValues(const ExecutionPlan& plan, bool poison) {
+using Values = std::map<std::string, std::vector<float>>;
+
+// Returns all parameters by name, and the losses as "losses".
+Values TrainedValues(const ExecutionPlan& plan, bool poison,
+                     const std::string& weights_file = "") {
   ManagerOptions options;
+  options.weights_file = weights_file;
   options.optimizer = std::make_shared<Selective>();
   options.poison = poison;
   const auto parameters = Parameters::Create(plan, 11);
   auto manager = Manager::Create(plan, *parameters, options);
   EXPECT_THAT(manager, IsOk());
   RandomSequence random(5);
-  std::vector<float> values;
+  Values values;
   for (int i = 0; i < 4; ++i) {
     FillBatch(plan, &random, manager->get());
     const auto loss = (*manager)->TrainStep();
     EXPECT_THAT(loss, IsOk());
-    values.push_back(loss.value_or(-1));
+    values["losses"].push_back(loss.value_or(-1));
   }
-  const std::vector<float> weights = AllParameters(**parameters);
-  values.insert(values.end(), weights.begin(), weights.end());
+  for (const Parameters::Parameter& parameter : (*parameters)->all()) {
+    values[std::string(parameter.name)].assign(parameter.values.begin(),
+                                               parameter.values.end());
+  }
   return values;
 }
 
@@ -172,7 +181,7 @@ TEST(FrozenTrainingTest, OtherPlansHaveTheSameBits) {
     MemoryOptions budget;
     budget.budget_bytes = best->planned_bytes() * 9 / 10;
     const auto less = PlanExecution(frozen, NetworkMode::kTraining, budget);
-    const std::vector<float> expected = TrainedValues(*best, false);
+    const Values expected = TrainedValues(*best, false);
     if (less.ok()) {
       EXPECT_EQ(TrainedValues(*less, true), expected);
     }
@@ -186,6 +195,72 @@ TEST(FrozenTrainingTest, OtherPlansHaveTheSameBits) {
     ASSERT_THAT(all, IsOk());
     EXPECT_EQ(TrainedValues(*all, true), expected);
   }
+}
+
+// Writes the parameters that TrainedValues begins with.
+std::string SaveBase(const ExecutionPlan& plan) {
+  const std::string path = TestPath("base.safetensors");
+  EXPECT_THAT(SaveParameters(**Parameters::Create(plan, 11), path), IsOk());
+  return path;
+}
+
+TEST(FrozenTrainingTest, WeightsFromTheirFileGiveTheSameBits) {
+  RandomSequence random(3);
+  int smaller = 0;
+  for (uint32_t seed = 1; seed <= PropertySeedCount(); ++seed) {
+    SCOPED_TRACE(seed);
+    const Network drawn = RandomNetwork(seed);
+    const std::vector<std::string> layers = DrawLayers(drawn, &random);
+    if (layers.empty()) continue;
+    const Network network = WithGroups(drawn, layers, true);
+    MemoryOptions options;
+    if (seed % 3 == 0) {
+      options =
+          OptionSubset(static_cast<unsigned>(random.Below(kOptionSubsets)));
+    }
+    const auto resident =
+        PlanExecution(network, NetworkMode::kTraining, options);
+    ASSERT_THAT(resident, IsOk());
+    options.read_frozen_weights = true;
+    if (seed % 3 == 1) options.budget_bytes = resident->planned_bytes() * 9 / 8;
+    const auto read = PlanExecution(network, NetworkMode::kTraining, options);
+    ASSERT_THAT(read, IsOk());
+    EXPECT_GT(read->weight_bytes_read_per_iteration(), 0);
+    EXPECT_LT(read->model_bytes, resident->model_bytes);
+    if (read->planned_bytes() < resident->planned_bytes()) ++smaller;
+    Values expected = TrainedValues(*resident, false);
+    const Values values =
+        TrainedValues(*read, seed % 2 == 0, SaveBase(*resident));
+    for (const std::string& layer : layers) {
+      const auto first = expected.lower_bound(absl::StrCat(layer, "."));
+      const auto end = expected.lower_bound(absl::StrCat(layer, "/"));
+      EXPECT_NE(first, end);
+      expected.erase(first, end);
+    }
+    EXPECT_EQ(values, expected);
+  }
+  EXPECT_GT(smaller, 0);
+}
+
+// The largest weights lie where the outputs are small, so they find room below
+// the largest outputs.
+TEST(FrozenTrainingTest, ABackboneFromItsFileFitsBetweenTheOutputs) {
+  MemoryOptions options;
+  options.read_frozen_weights = true;
+  const auto plan = [&options](Network network, const std::string& head) {
+    const auto resolved = ResolveNetwork(network, NetworkMode::kTraining);
+    for (const auto& layer : resolved->layers) {
+      if (layer.is_trained() && layer.name != head) {
+        network.Freeze(absl::StrCat(layer.name, ".*"));
+      }
+    }
+    const auto planned =
+        PlanExecution(network, NetworkMode::kTraining, options);
+    EXPECT_THAT(planned, IsOk());
+    return planned->planned_bytes();
+  };
+  EXPECT_LE(plan(Vgg16(32), "fc2"), 20000000);
+  EXPECT_LE(plan(ResNet18(32), "fc"), 30000000);
 }
 
 // Before the trained head, the arena is that of an inference.

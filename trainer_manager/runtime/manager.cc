@@ -37,6 +37,7 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(
                                                std::move(parameters), options,
                                                *std::move(optimizers)));
   status = manager->runner_.OpenSwapFile(plan);
+  if (status.ok()) status = manager->runner_.OpenWeights(plan);
   if (!status.ok()) return status;
   return manager;
 }

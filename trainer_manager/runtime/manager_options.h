@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/parameters/parameter_map.h"
 
 namespace footprint {
 
@@ -31,6 +32,11 @@ struct ManagerOptions {
   // The folder of the swap file, if the plan swaps. Create reserves the file,
   // which has no name.
   std::string swap_folder;
+  // The safetensors file of the frozen weights, if the plan reads them
+  // (MemoryOptions::read_frozen_weights), and their names and layouts there. It
+  // must stay as it is while the manager lives.
+  std::string weights_file;
+  ParameterMap weights_map;
   // Inference keeps the arena for the next call, which suits bursts of calls.
   // If false, each call frees it at its end.
   bool retain_arena = false;

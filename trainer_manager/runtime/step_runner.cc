@@ -90,6 +90,20 @@ absl::Status StepRunner::OpenSwapFile(const ExecutionPlan& plan) {
   return absl::OkStatus();
 }
 
+absl::Status StepRunner::OpenWeights(const ExecutionPlan& plan) {
+  if (plan.weight_bytes_read_per_iteration() == 0) return absl::OkStatus();
+  if (options_.weights_file.empty()) {
+    return absl::InvalidArgumentError(
+        "the plan reads frozen weights from their file: set "
+        "ManagerOptions::weights_file");
+  }
+  auto reader =
+      WeightReader::Open(plan, options_.weights_file, options_.weights_map);
+  if (!reader.ok()) return reader.status();
+  weights_ = *std::move(reader);
+  return absl::OkStatus();
+}
+
 absl::Status StepRunner::EnsureArena() {
   if (arena_.size_bytes() == arena_size_bytes_) return absl::OkStatus();
   absl::StatusOr<MemoryBlock> arena = MemoryBlock::Allocate(arena_size_bytes_);
@@ -171,6 +185,8 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
     case StepKind::kSwapOut:
     case StepKind::kSwapIn:
       return RunSwap(step, data);
+    case StepKind::kReadWeights:
+      return weights_->Read(step.other, slots);
     case StepKind::kCopyInput:
       std::memcpy(
           data.Write<char>(Role::kOutput), data.Read<char>(Role::kInput),

@@ -6,10 +6,10 @@
 //   size_t failed = 0;
 //   status = runner.Run(0, runner.table().steps().size(), &failed);
 //
-// Owns the arena and the swap file, and shares the plan's layers. Refers to
-// `buffers` and the plan's math backend, which must outlive it; keeps nothing
-// else of the plan. A step allocates nothing unless it fails.
-// Thread-compatible.
+// Owns the arena, the swap file and the file of frozen weights, and shares the
+// plan's layers. Refers to `buffers` and the plan's math backend, which must
+// outlive it; keeps nothing else of the plan. A step allocates nothing unless
+// it fails. Thread-compatible.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_STEP_RUNNER_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_STEP_RUNNER_H_
@@ -31,6 +31,7 @@
 #include "footprint/trainer_manager/runtime/manager_options.h"
 #include "footprint/trainer_manager/runtime/step_table.h"
 #include "footprint/trainer_manager/runtime/swap_file.h"
+#include "footprint/trainer_manager/runtime/weight_reader.h"
 
 namespace footprint {
 
@@ -49,6 +50,11 @@ class StepRunner {
   // Returns InvalidArgument if the options name no folder. Other errors are
   // those of SwapFile::Create.
   absl::Status OpenSwapFile(const ExecutionPlan& plan);
+
+  // Opens the file of frozen weights if the plan reads them. Must be called
+  // before the first step. Returns InvalidArgument if the options name no file.
+  // Other errors are those of WeightReader::Open.
+  absl::Status OpenWeights(const ExecutionPlan& plan);
 
   const StepTable& table() const { return table_; }
   // Returns the index of the step that calculates the loss, or 0 if there is
@@ -134,6 +140,8 @@ class StepRunner {
   StepTable table_;
   std::unique_ptr<LifespanChecker> lifespan_checker_;  // null unless `poison`
   std::unique_ptr<SwapFile> swapped_;  // null unless the plan swaps
+  // Null unless the plan reads weights.
+  std::unique_ptr<WeightReader> weights_;
   // Two steps, each the number of steps if there is none: the step that
   // restores statistics; and, in a plan that changes no weight before all
   // gradients are known, the step after which only updates follow.

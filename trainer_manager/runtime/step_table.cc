@@ -57,9 +57,10 @@ uint32_t FindStep(const ExecutionPlan& plan, StepKind kind, size_t layer) {
 
 // Returns Step::other: for a sliced derivative the layer before, for a swap its
 // piece (a swap out takes the next of `pieces`), for a recomputation the
-// forward step, and for a forward step whether there is a recomputation.
+// forward step, and for a forward step whether there is a recomputation. A step
+// that reads weights takes the next of `reads`.
 uint32_t AddOther(const ExecutionPlan& plan, const PlannedStep& step,
-                  uint32_t* pieces) {
+                  uint32_t* pieces, uint32_t* reads) {
   if (step.kind == StepKind::kSlicedDerivative) {
     return static_cast<uint32_t>(plan.network.layers[step.layer].inputs[0] -
                                  plan.network.inputs.size());
@@ -73,6 +74,10 @@ uint32_t AddOther(const ExecutionPlan& plan, const PlannedStep& step,
                : 0;
   }
   if (step.kind == StepKind::kSwapOut) return (*pieces)++;
+  if (step.kind == StepKind::kReadWeights) {
+    return std::exchange(*reads,
+                         *reads + static_cast<uint32_t>(step.uses.size()));
+  }
   if (step.kind != StepKind::kSwapIn) return 0;
   uint32_t piece = 0;
   for (const PlannedStep& out : plan.steps) {
@@ -231,10 +236,11 @@ absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
   // Writes the steps and their uses.
   uint32_t used = 0;
   uint32_t pieces = 0;
+  uint32_t reads = 0;
   for (size_t s = 0; s < steps.size(); ++s) {
     const PlannedStep& step = plan.steps[s];
     steps[s] = {static_cast<uint32_t>(step.layer),
-                AddOther(plan, step, &pieces), used,
+                AddOther(plan, step, &pieces, &reads), used,
                 static_cast<uint16_t>(step.uses.size()), step.kind};
     for (const TensorUse& use : step.uses) {
       uses[used++] = {draft.address_of[use.tensor],

@@ -42,7 +42,8 @@ class StepTable {
     uint32_t layer;
     // A second number, whose meaning depends on the kind. A sliced derivative:
     // the layer before. A swap: its piece, in the order in which pieces are
-    // written. A recomputation: the forward step whose output it repeats. A
+    // written. A step that reads weights: the number of operands that earlier
+    // ones read. A recomputation: the forward step whose output it repeats. A
     // forward step with a recomputation: the output's fingerprint
     // (set_output_print), or 1 before there is one. Any other step: 0.
     uint32_t other;

@@ -40,19 +40,23 @@ LabelCount CountLabels(absl::Span<const float> predictions,
 
 absl::StatusOr<Evaluation> Evaluation::Create(
     const Network& network, const MemoryOptions& options,
+    const ManagerOptions& manager_options,
     std::shared_ptr<Parameters> parameters, const DataSet& data) {
   MemoryOptions memory;
   memory.alignment_bytes = options.alignment_bytes;
   memory.keep_loss = true;
+  memory.read_frozen_weights = options.read_frozen_weights;
   auto plan = PlanExecution(network, NetworkMode::kInference, memory);
   if (!plan.ok()) return plan.status();
   LoaderOptions in_order;
   in_order.shuffle = false;
   auto loader = BatchLoader::Create(*plan, data, in_order);
   if (!loader.ok()) return loader.status();
-  ManagerOptions manager_options;
-  manager_options.retain_arena = true;
-  auto manager = Manager::Create(*plan, std::move(parameters), manager_options);
+  ManagerOptions of_inference;
+  of_inference.retain_arena = true;
+  of_inference.weights_file = manager_options.weights_file;
+  of_inference.weights_map = manager_options.weights_map;
+  auto manager = Manager::Create(*plan, std::move(parameters), of_inference);
   if (!manager.ok()) return manager.status();
   return Evaluation(*std::move(plan), *std::move(manager), *std::move(loader),
                     data);

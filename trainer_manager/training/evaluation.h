@@ -58,11 +58,12 @@ class Evaluation {
  public:
   // Returns InvalidArgument if the network has no loss, or if
   // BatchLoader::Create refuses the data set. Other errors are those of
-  // PlanExecution and Manager::Create. The batch size is the network's. Only
-  // the alignment of the options is used.
+  // PlanExecution and Manager::Create. The batch size is the network's. Of the
+  // options, only the alignment and where frozen weights are is used.
   static absl::StatusOr<Evaluation> Create(
       const Network& network, const MemoryOptions& options,
-      std::shared_ptr<Parameters> parameters, const DataSet& data);
+      const ManagerOptions& manager, std::shared_ptr<Parameters> parameters,
+      const DataSet& data);
 
   // Computes the metrics on the whole data set, on one thread. Errors: those of
   // Manager::Evaluate, such as OutOfRange if all labels of a batch are ignored,

@@ -107,7 +107,7 @@ TEST(EvaluationTest, IsThatOfEachRowByItself) {
     const auto parameters = MakeParameters(network);
     const Metrics expected = Oracle(rows, *parameters);
     for (const DataSet& data : {rows.in_memory(), rows.by_function()}) {
-      auto evaluation = Evaluation::Create(network, {}, parameters, data);
+      auto evaluation = Evaluation::Create(network, {}, {}, parameters, data);
       ASSERT_THAT(evaluation, IsOk());
       for (int run = 0; run < 2; ++run) {
         const auto metrics = evaluation->Run();
@@ -131,7 +131,7 @@ TEST(EvaluationTest, LabelsThatAreNoClassesHaveNoAccuracy) {
   const std::vector<float> rows = {1, 2, 3};
   const std::vector<float> labels = {1, 4, 9};
   auto evaluation =
-      Evaluation::Create(network, {}, parameters,
+      Evaluation::Create(network, {}, {}, parameters,
                          DataSet::InMemory({absl::MakeConstSpan(rows)},
                                            absl::MakeConstSpan(labels), 3));
   ASSERT_THAT(evaluation, IsOk());
@@ -155,7 +155,7 @@ TEST(EvaluationTest, WhatCannotBeEvaluatedIsRefused) {
   const Rows rows(9);
   const auto refusal = [&](const Network& network) {
     const auto evaluation = Evaluation::Create(
-        network, {}, MakeParameters(Classifier(8)), rows.in_memory());
+        network, {}, {}, MakeParameters(Classifier(8)), rows.in_memory());
     EXPECT_THAT(evaluation.status(),
                 StatusIs(absl::StatusCode::kInvalidArgument));
     return std::string(evaluation.status().message());

@@ -177,8 +177,9 @@ absl::Status TrainingLoop::Begin(const Network& network, int64_t rows) {
   state_.rows = rows;
   state_.batches = loader_.batches();
   if (options_.validation) {
-    auto evaluation = Evaluation::Create(network, options_.memory, parameters_,
-                                         *options_.validation);
+    auto evaluation =
+        Evaluation::Create(network, options_.memory, options_.manager,
+                           parameters_, *options_.validation);
     if (!evaluation.ok()) return OfValidation(evaluation.status());
     evaluation_ = *std::move(evaluation);
   }

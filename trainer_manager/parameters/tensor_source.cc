@@ -1,0 +1,122 @@
+#include "footprint/trainer_manager/parameters/tensor_source.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/tensor/dtype.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
+
+namespace footprint {
+namespace {
+
+Shape Transposed(const Shape& matrix) {
+  return {matrix.extent(1), matrix.extent(0)};
+}
+
+// Reads the tensor's values from index `first` on.
+absl::Status ReadPart(const SafetensorsFile& file, const TensorInfo& tensor,
+                      size_t first, absl::Span<float> values) {
+  return file.Read(
+      tensor.offset_bytes + static_cast<int64_t>(first * sizeof(float)),
+      static_cast<int64_t>(values.size() * sizeof(float)), values.data());
+}
+
+// Reads the tensor's values into the buffer, part by part, and calls
+// `take(first, part)` for each part.
+template <typename Take>
+absl::Status ReadByParts(const SafetensorsFile& file, const TensorInfo& tensor,
+                         absl::Span<float> buffer, const Take& take) {
+  const auto count = static_cast<size_t>(tensor.shape.elements());
+  for (size_t first = 0; first < count; first += buffer.size()) {
+    const auto part = buffer.subspan(0, std::min(buffer.size(), count - first));
+    absl::Status status = ReadPart(file, tensor, first, part);
+    if (status.ok()) status = take(first, part);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// Reads a matrix of the file and writes its transpose to `values`.
+absl::Status ReadTransposed(const SafetensorsFile& file,
+                            const TensorInfo& tensor, absl::Span<float> buffer,
+                            absl::Span<float> values) {
+  const auto rows = static_cast<size_t>(tensor.shape.rows());
+  const auto columns = static_cast<size_t>(tensor.shape.columns());
+  return ReadByParts(file, tensor, buffer,
+                     [&](size_t first, absl::Span<const float> part) {
+                       for (size_t i = 0; i < part.size(); ++i) {
+                         const size_t row = (first + i) / columns;
+                         values[(first + i) % columns * rows + row] = part[i];
+                       }
+                       return absl::OkStatus();
+                     });
+}
+
+}  // namespace
+
+FileTensor FindFileTensor(const ParameterMap& map,
+                          absl::string_view parameter) {
+  const auto found = map.tensors.find(std::string(parameter));
+  if (found != map.tensors.end()) return found->second;
+  FileTensor same;
+  same.name = std::string(parameter);
+  return same;
+}
+
+absl::StatusOr<TensorSource> FindTensorSource(const SafetensorsIndex& index,
+                                              const ParameterMap& map,
+                                              absl::string_view parameter,
+                                              const Shape& shape) {
+  const FileTensor in_file = FindFileTensor(map, parameter);
+  if (in_file.transposed && shape.rank() != 2) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("parameter \"", parameter, "\" is of shape ",
+                     shape.ToString(), "; only a matrix can be transposed"));
+  }
+  const absl::StatusOr<const TensorInfo*> tensor = index.Find(in_file.name);
+  if (!tensor.ok()) {
+    return absl::InvalidArgumentError(tensor.status().message());
+  }
+  const Shape expected = in_file.transposed ? Transposed(shape) : shape;
+  if ((*tensor)->dtype == DType::kF32 && (*tensor)->shape == expected) {
+    return TensorSource{*tensor, in_file.transposed};
+  }
+  const bool fits_transposed =
+      expected.rank() == 2 && (*tensor)->shape == Transposed(expected);
+  return absl::InvalidArgumentError(absl::StrCat(
+      index.file_name(), ": tensor \"", in_file.name, "\" is ",
+      DTypeName((*tensor)->dtype), " ", (*tensor)->shape.ToString(),
+      ", but the model has F32 ", expected.ToString(),
+      fits_transposed ? "; transposed it would fit: see ParameterMap" : ""));
+}
+
+absl::Status CheckTensorValues(const SafetensorsFile& file,
+                               const TensorSource& source,
+                               absl::string_view parameter,
+                               absl::Span<float> buffer) {
+  return ReadByParts(
+      file, *source.tensor, buffer,
+      [&](size_t first, absl::Span<const float> part) -> absl::Status {
+        const int64_t place = FirstRefused(parameter, part);
+        if (place < 0) return absl::OkStatus();
+        return absl::InvalidArgumentError(absl::StrCat(
+            file.name(), ": tensor \"", source.tensor->name, "\" is ",
+            part[static_cast<size_t>(place)], " at index ",
+            first + static_cast<size_t>(place),
+            "; no parameter takes NaN or infinity, no variance less than 0"));
+      });
+}
+
+absl::Status ReadTensorValues(const SafetensorsFile& file,
+                              const TensorSource& source,
+                              absl::Span<float> buffer,
+                              absl::Span<float> values) {
+  return source.transposed
+             ? ReadTransposed(file, *source.tensor, buffer, values)
+             : ReadPart(file, *source.tensor, 0, values);
+}
+
+}  // namespace footprint

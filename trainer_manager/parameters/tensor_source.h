@@ -1,0 +1,70 @@
+// Finds the tensor of a weight file that holds a parameter, checks its values,
+// and reads them.
+//
+//   auto source = footprint::FindTensorSource(file.index(), map, "fc.weight",
+//                                             shape);
+//   std::vector<float> buffer(footprint::kTensorBufferValues);
+//   absl::Status status =
+//       CheckTensorValues(file, *source, "fc.weight", absl::MakeSpan(buffer));
+//   if (status.ok()) {
+//     status = ReadTensorValues(file, *source, absl::MakeSpan(buffer), values);
+//   }
+//
+// A source refers to the file's index. The functions are thread-safe and
+// allocate nothing unless they fail. `buffer` must not be empty; its content is
+// lost. Time: that of reading.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_PARAMETERS_TENSOR_SOURCE_H_
+#define FOOTPRINT_TRAINER_MANAGER_PARAMETERS_TENSOR_SOURCE_H_
+
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/base/safetensors/safetensors.h"
+#include "footprint/base/safetensors/safetensors_file.h"
+#include "footprint/base/tensor/shape.h"
+#include "footprint/trainer_manager/parameters/parameter_map.h"
+
+namespace footprint {
+
+// The buffer's usual size, 64 KiB.
+inline constexpr size_t kTensorBufferValues = 16 * 1024;
+
+struct TensorSource {
+  const TensorInfo* tensor = nullptr;
+  // A matrix of [rows, columns] in the model is [columns, rows] in the file.
+  bool transposed = false;
+};
+
+// Returns the name and layout that the map gives to a parameter in the file.
+FileTensor FindFileTensor(const ParameterMap& map, absl::string_view parameter);
+
+// Finds the file's tensor for a parameter. Returns InvalidArgument, with both
+// names, if there is none, if it is not F32 of this shape, or if the map
+// transposes something that is not a matrix.
+absl::StatusOr<TensorSource> FindTensorSource(const SafetensorsIndex& index,
+                                              const ParameterMap& map,
+                                              absl::string_view parameter,
+                                              const Shape& shape);
+
+// Reads all values once. Returns InvalidArgument, with the place, if the
+// parameter takes one of them not: NaN, infinity or a variance below 0. Other
+// errors are those of WatchedFile::Read.
+absl::Status CheckTensorValues(const SafetensorsFile& file,
+                               const TensorSource& source,
+                               absl::string_view parameter,
+                               absl::Span<float> buffer);
+
+// Reads the values in the layout of the model. Only a transposed matrix needs
+// the buffer. Errors are those of WatchedFile::Read.
+absl::Status ReadTensorValues(const SafetensorsFile& file,
+                              const TensorSource& source,
+                              absl::Span<float> buffer,
+                              absl::Span<float> values);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_PARAMETERS_TENSOR_SOURCE_H_

@@ -1,0 +1,67 @@
+// Reads the frozen weights of a plan from their file, each time that a step
+// needs them.
+//
+//   auto reader = footprint::WeightReader::Open(plan, "base.safetensors", map);
+//   // The first two operands of the plan's steps that read weights:
+//   status = (*reader)->Read(/*first=*/0, slots.subspan(0, 2));
+//
+// Reads go through the system's page cache, by pread. Within a limit on memory
+// the system drops these pages when it needs room, so they make no run fail; a
+// file in the cache is read at the speed of memory. A file that is written to,
+// replaced or removed is an error of the next read. Saving with SaveParameters
+// replaces the file, so save elsewhere.
+//
+// Owns the open file. Thread-compatible. Reading allocates nothing unless it
+// fails. Memory: the file's index, 4 bytes for each operand, and 64 KiB if a
+// matrix is transposed. Open reads all weights once, to refuse NaN and
+// infinity.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_WEIGHT_READER_H_
+#define FOOTPRINT_TRAINER_MANAGER_RUNTIME_WEIGHT_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "footprint/base/safetensors/safetensors_file.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/layers/layer.h"
+#include "footprint/trainer_manager/parameters/parameter_map.h"
+#include "footprint/trainer_manager/parameters/tensor_source.h"
+
+namespace footprint {
+
+class WeightReader {
+ public:
+  // Opens the file and finds each weight that a step of the plan reads. `map`
+  // has the file's names and layouts; it may have others, and so may the file.
+  // Errors are those of SafetensorsFile::Open, FindTensorSource and
+  // CheckTensorValues, which name the file.
+  static absl::StatusOr<std::unique_ptr<WeightReader>> Open(
+      const ExecutionPlan& plan, const std::string& path,
+      const ParameterMap& map);
+
+  // Writes the weights of a step to its slots. `first` is the number of
+  // operands that earlier steps of the plan read. Returns FailedPrecondition if
+  // the file has changed. Other errors are those of FileError
+  // (//base/files:file_error).
+  absl::Status Read(size_t first, absl::Span<const StepData::Slot> slots);
+
+ private:
+  explicit WeightReader(SafetensorsFile file) : file_(std::move(file)) {}
+
+  const SafetensorsFile file_;
+  std::vector<TensorSource> sources_;
+  std::vector<uint32_t> source_of_;  // for each operand
+  std::vector<float> buffer_;        // empty unless a source is transposed
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_RUNTIME_WEIGHT_READER_H_
