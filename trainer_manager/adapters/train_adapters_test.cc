@@ -1,7 +1,10 @@
 // Fine-tuning from a file of weights to a file of weights: the example of
 // README.md.
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,6 +19,7 @@
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/parameters/parameter_file.h"
+#include "footprint/trainer_manager/parameters/parameter_map.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "footprint/trainer_manager/training/data_set.h"
@@ -101,6 +105,55 @@ TEST(TrainAdaptersTest, FromAFileOfWeightsToAFileOfWeights) {
 TEST(TrainAdaptersTest, WithoutTheFileOfWeightsNothingIsWritten) {
   EXPECT_THAT(FineTune(Rows(), Means(0), "/nowhere", TestPath("")),
               StatusIs(absl::StatusCode::kNotFound));
+}
+
+// Trains adapters, with the base in memory or in its file, and saves them into
+// `folder`. Returns the bytes of the model and the last validation loss.
+std::pair<int64_t, double> TrainOnBase(const std::string& base, bool reads,
+                                       const std::string& folder) {
+  LoraOptions lora;
+  lora.rank = 4;
+  lora.targets = {{"hidden*"}};
+  lora.trained = {"head.*"};
+  const auto adapted = AddAdapters(Rows(), lora);
+  EXPECT_THAT(adapted, IsOk());
+  TrainOptions options;
+  options.manager.optimizer = AdamW(0.01f);
+  options.memory.read_frozen_weights = reads;
+  options.manager.weights_file = base;
+  options.validation = Means(3);
+  options.epochs = 3;
+  const auto plan =
+      PlanExecution(adapted->network, NetworkMode::kTraining, options.memory,
+                    options.manager.optimizer->states_per_weight());
+  EXPECT_THAT(plan, IsOk());
+  options.parameters = *Parameters::Create(*plan, /*seed=*/1);
+  ParameterMap map;
+  if (reads) map.only = "*";  // the rest of the file is read step by step
+  EXPECT_THAT(LoadBaseParameters(base, map, *adapted, options.parameters.get()),
+              IsOk());
+  const auto trained = Train(adapted->network, Means(0), options);
+  EXPECT_THAT(trained, IsOk());
+  EXPECT_THAT(SaveAdapters(*adapted, *options.parameters, folder), IsOk());
+  return {plan->model_bytes, trained->epochs.back().validation->loss};
+}
+
+TEST(TrainAdaptersTest, TheBaseMayStayInItsFile) {
+  const std::string base = TestPath("base.safetensors");
+  const auto plan = PlanExecution(Rows(), NetworkMode::kTraining, {});
+  ASSERT_THAT(SaveParameters(**Parameters::Create(*plan, 3), base), IsOk());
+  const std::string in_memory = TestPath("in_memory");
+  const std::string in_file = TestPath("in_file");
+  for (const std::string& folder : {in_memory, in_file}) {
+    std::filesystem::create_directory(folder);
+  }
+  const auto expected = TrainOnBase(base, false, in_memory);
+  const auto read = TrainOnBase(base, true, in_file);
+  const int64_t base_bytes = (6 * 16 + 16 + 16 * 16 + 16) * 4;
+  EXPECT_EQ(read.first, expected.first - base_bytes);
+  EXPECT_EQ(read.second, expected.second);
+  const std::string weights = "/adapter_model.safetensors";
+  EXPECT_EQ(ReadTestFile(in_file + weights), ReadTestFile(in_memory + weights));
 }
 
 }  // namespace

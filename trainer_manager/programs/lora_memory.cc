@@ -1,5 +1,5 @@
 // Prints how much memory LoRA saves in a training: the planned bytes without
-// and with adapters.
+// and with adapters, and with the base in its file.
 //
 //   lora_memory --words=119547 --layers=24 --width=1024 --positions=512
 //
@@ -83,9 +83,12 @@ Network MakeNetwork() {
   return network;
 }
 
-absl::Status PrintPlan(const std::string& name, const Network& network) {
+absl::Status PrintPlan(const std::string& name, const Network& network,
+                       bool reads_frozen_weights) {
+  MemoryOptions memory;
+  memory.read_frozen_weights = reads_frozen_weights;
   const auto plan =
-      PlanExecution(network, NetworkMode::kTraining, {}, kAdamStates);
+      PlanExecution(network, NetworkMode::kTraining, memory, kAdamStates);
   if (!plan.ok()) return plan.status();
   int64_t gradients = 0;
   int64_t states = 0;
@@ -98,10 +101,11 @@ absl::Status PrintPlan(const std::string& name, const Network& network) {
   std::cout << absl::StrFormat(
       "%s: %.1f MB planned, %.1f needed at least; weights %.1f, states "
       "%.1f, "
-      "gradients %.1f, arena %.1f\n",
+      "gradients %.1f, arena %.1f; %.1f read in a step\n",
       name, plan->planned_bytes() / 1e6, plan->bound_bytes() / 1e6,
       plan->model_bytes / 1e6, states / 1e6, gradients / 1e6,
-      plan->arena.height_bytes / 1e6);
+      plan->arena.height_bytes / 1e6,
+      plan->weight_bytes_read_per_iteration() / 1e6);
   return absl::OkStatus();
 }
 
@@ -113,8 +117,10 @@ absl::Status Run() {
   options.trained = {"head.*"};
   const auto adapted = AddAdapters(network, options);
   if (!adapted.ok()) return adapted.status();
-  const absl::Status status = PrintPlan("whole", network);
-  return status.ok() ? PrintPlan("adapters", adapted->network) : status;
+  absl::Status status = PrintPlan("whole", network, false);
+  if (status.ok()) status = PrintPlan("adapters", adapted->network, false);
+  return status.ok() ? PrintPlan("base in its file", adapted->network, true)
+                     : status;
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Trains a reference network step by step on request, for step_time.py.
 //
 //   training_steps --network=vgg16 --recompute=false
+//   training_steps --network=vgg16 --write_weights=vgg16.safetensors
+//   training_steps --train_only=fc2 --weights_file=vgg16.safetensors
 //
 // After one step, writes "ready" and the planned figures. Then, for each line
 // it reads, it trains as many steps as --steps says and writes the processor
@@ -27,6 +29,7 @@
 #include "footprint/trainer_manager/math/highway_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
+#include "footprint/trainer_manager/parameters/parameter_file.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/manager.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
@@ -45,6 +48,13 @@ ABSL_FLAG(bool, atomic, false,
 ABSL_FLAG(std::string, swap_folder, "",
           "let the plan swap outputs to a file in this folder to meet the "
           "budget; empty forbids it");
+ABSL_FLAG(
+    std::string, train_only, "",
+    "the only layer to train, which freezes all others; empty trains all");
+ABSL_FLAG(std::string, weights_file, "",
+          "read the frozen weights from this file, step by step");
+ABSL_FLAG(std::string, write_weights, "",
+          "write the initial weights to this file, and end");
 ABSL_FLAG(int, steps, 1, "number of steps to train for each line read");
 ABSL_FLAG(int, threads, 1, "number of threads for products and convolutions");
 ABSL_FLAG(std::string, time, "process",
@@ -110,7 +120,20 @@ MemoryOptions MemoryOfFlags() {
   memory.atomic_steps = absl::GetFlag(FLAGS_atomic);
   memory.choose_micro_batches = absl::GetFlag(FLAGS_micro_batches);
   memory.swap_to_file = !absl::GetFlag(FLAGS_swap_folder).empty();
+  memory.read_frozen_weights = !absl::GetFlag(FLAGS_weights_file).empty();
   return memory;
+}
+
+// Freezes all layers with weights but the one of this name.
+absl::Status FreezeOthers(const std::string& trained, Network* network) {
+  const auto resolved = ResolveNetwork(*network, NetworkMode::kTraining);
+  if (!resolved.ok()) return resolved.status();
+  for (const ResolvedNetwork::ResolvedLayer& layer : resolved->layers) {
+    if (layer.is_trained() && layer.name != trained) {
+      network->Freeze(layer.name + ".*");
+    }
+  }
+  return absl::OkStatus();
 }
 
 // Answers each line with the time of a step.
@@ -130,9 +153,13 @@ absl::Status ServeSteps(clockid_t clock, Manager* manager) {
 
 absl::Status Run() {
   const int64_t begin_bytes = ReadResidentBytes().now_bytes;
-  const absl::StatusOr<Network> network =
+  absl::StatusOr<Network> network =
       NamedNetwork(absl::GetFlag(FLAGS_network), absl::GetFlag(FLAGS_batch));
   if (!network.ok()) return network.status();
+  const std::string trained = absl::GetFlag(FLAGS_train_only);
+  absl::Status status;
+  if (!trained.empty()) status = FreezeOthers(trained, &*network);
+  if (!status.ok()) return status;
   const absl::StatusOr<clockid_t> clock = NamedClock(absl::GetFlag(FLAGS_time));
   if (!clock.ok()) return clock.status();
   const auto team = MakeTeamBackend(absl::GetFlag(FLAGS_threads));
@@ -142,14 +169,17 @@ absl::Status Run() {
   if (!plan.ok()) return plan.status();
   const auto parameters = Parameters::Create(*plan, /*seed=*/1);
   if (!parameters.ok()) return parameters.status();
+  const std::string written = absl::GetFlag(FLAGS_write_weights);
+  if (!written.empty()) return SaveParameters(**parameters, written);
   ManagerOptions options;
   options.optimizer = StochasticGradientDescent(0.01f);
   options.swap_folder = absl::GetFlag(FLAGS_swap_folder);
+  options.weights_file = absl::GetFlag(FLAGS_weights_file);
   const auto manager = Manager::Create(*plan, *parameters, options);
   if (!manager.ok()) return manager.status();
   const std::string name = absl::GetFlag(FLAGS_network);
   const uint64_t classes = name == "digits" || name == "lenet5" ? 10 : 100;
-  absl::Status status = SetData(*plan, classes, manager->get());
+  status = SetData(*plan, classes, manager->get());
   if (!status.ok()) return status;
   const absl::StatusOr<float> loss = (*manager)->TrainStep();
   if (!loss.ok()) return loss.status();
@@ -157,7 +187,8 @@ absl::Status Run() {
     std::cerr << "training_steps: layer " << layer
               << " normalizes over a part of the batch\n";
   }
-  std::cout << "ready planned " << plan->planned_bytes() << std::endl;
+  std::cout << "ready planned " << plan->planned_bytes() << " reads "
+            << plan->weight_bytes_read_per_iteration() << std::endl;
   status = ServeSteps(*clock, manager->get());
   if (!status.ok()) return status;
   std::cout << ReadResidentBytes().peak_bytes - begin_bytes << std::endl;
