@@ -6,7 +6,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/base/tensor/dtype.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
 
 namespace footprint {

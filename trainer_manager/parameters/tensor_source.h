@@ -25,7 +25,7 @@
 #include "absl/types/span.h"
 #include "footprint/base/safetensors/safetensors.h"
 #include "footprint/base/safetensors/safetensors_file.h"
-#include "footprint/base/tensor/shape.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/parameters/parameter_map.h"
 
 namespace footprint {
@@ -66,5 +66,8 @@ absl::Status ReadTensorValues(const SafetensorsFile& file,
                               absl::Span<float> values);
 
 }  // namespace footprint
+
+// Tested by parameter_file_test, parameter_map_test and
+// //trainer_manager/runtime:weight_reader_test.
 
 #endif  // FOOTPRINT_TRAINER_MANAGER_PARAMETERS_TENSOR_SOURCE_H_
