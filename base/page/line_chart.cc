@@ -74,7 +74,8 @@ std::string SvgLabels(const LineChart::Line& line, const Axis& x,
   constexpr double kWidthOfLabel = 60;
   const size_t count = std::min(line.labels.size(), line.points.size());
   const auto are_close = [&](size_t a, size_t b) {
-    return b < count && LabelIsAbove(line, a) == LabelIsAbove(line, b) &&
+    return b < count && !line.labels[a].empty() && !line.labels[b].empty() &&
+           LabelIsAbove(line, a) == LabelIsAbove(line, b) &&
            x.ToPixel(line.points[b].first) - x.ToPixel(line.points[a].first) <
                kWidthOfLabel;
   };

@@ -33,9 +33,9 @@ struct ForkHandlers {
 void AddForkHandlers(const ForkHandlers& handlers);
 
 // Releases each lock, whichever of the parent's threads held it when the child
-// began. Then calls each `before`, and after them each `in_child`, in the order
-// of fork. Call it in the child. Data that such a thread was changing may be
-// half changed.
+// began; data that this thread was changing may be half changed. Then calls
+// each `before`, and after them each `in_child`, in the order of fork. Call it
+// in the child.
 void CatchUpWithFork();
 
 }  // namespace footprint

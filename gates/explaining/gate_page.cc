@@ -100,10 +100,11 @@ class GatePage {
 
   void SayHowManyMore(size_t all, size_t shown, const char* what) {
     if (all <= shown) return;
-    page_.AddParagraph(absl::StrCat(FormatCount(shown), " of ",
-                                    FormatCount(all), " ", what,
-                                    " are shown; all of them are below, under "
-                                    "\"Every rule\"."));
+    page_.AddParagraph(absl::StrCat(
+        FormatCount(shown), " of ", FormatCount(all), " ", what, " are shown",
+        verdict_.judgements_size() == 0
+            ? "."
+            : "; every rule is below, under \"Every rule\"."));
   }
 
   void AddNotAccepted() {
@@ -205,10 +206,12 @@ class GatePage {
         "The peak of each phase, net of what was live when it began, of the "
         "benchmark with the highest peak of each deployment. Phases do not add "
         "up to the whole: they are not at their peaks together.");
-    page_.AddFold(absl::StrCat(count, count == 1 ? " deployment"
-                                                 : " deployments, the nearest "
-                                                   "to a limit first"),
-                  charts);
+    page_.AddFold(
+        absl::StrCat(
+            count, count == all.size() ? "" : absl::StrCat(" of ", all.size()),
+            count == 1 ? " deployment"
+                       : " deployments, the nearest to a limit first"),
+        charts);
   }
 
   void AddScaling() {
@@ -219,8 +222,9 @@ class GatePage {
     for (size_t i = 0; i < shown; ++i) charts.AddLineChart(all[i]);
     page_.AddSection("How memory grows with size");
     page_.AddParagraph(
-        "Peaks by the arguments of benchmarks. Where a scaling rule judges "
-        "them, with its law and the limits at sizes that are not run here.");
+        "Peaks by the arguments of benchmarks. If a scaling rule judges them, "
+        "the chart also shows its law and the limits at sizes that are not run "
+        "here.");
     page_.AddFold(
         shown == all.size()
             ? absl::StrCat(shown, shown == 1 ? " chart" : " charts")
@@ -256,8 +260,14 @@ class GatePage {
         table.rows.push_back(RowOfRule(judgement, /*has_label=*/true));
       }
       PageContent content;
+      for (const DeploymentSummary& summary : summaries_) {
+        for (const std::string& note : FindNotes(verdict_, summary.label)) {
+          content.AddParagraph(absl::StrCat(summary.label, ": ", note));
+        }
+      }
       content.AddTable(table);
-      page_.AddFold(absl::StrCat(rules, " rules"), content);
+      page_.AddFold(absl::StrCat(rules, rules == 1 ? " rule" : " rules"),
+                    content);
       return;
     }
     for (int i = 0; i < verdict_.judgements_size();) {

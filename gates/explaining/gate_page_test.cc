@@ -105,6 +105,20 @@ TEST(GatePageTest, NamesAreText) {
   EXPECT_THAT(page, HasSubstr("&lt;script&gt;"));
 }
 
+TEST(GatePageTest, FewRulesHaveTheirNotes) {
+  Verdict verdict;
+  Judgement* const judgement = verdict.add_judgements();
+  judgement->set_label("//a:b");
+  judgement->set_decision(ACCEPT);
+  ProducerRemark* const remark = verdict.add_remarks();
+  remark->set_label("//a:b");
+  remark->mutable_remark()->set_about("memo plan");
+  remark->mutable_remark()->set_text("5 values");
+  const std::string page = WriteGatePage(GateInput(), verdict);
+  EXPECT_THAT(page, HasSubstr("//a:b: memo plan: 5 values"));
+  EXPECT_THAT(page, HasSubstr("1 rule<"));
+}
+
 TEST(GatePageTest, OfNothingItSaysWhy) {
   GateInput input;
   const std::string page = Page(input);

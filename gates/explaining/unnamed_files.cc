@@ -34,7 +34,8 @@ std::string FindFolder(const std::string& path) {
 
 class Workspace {
  public:
-  explicit Workspace(const std::string& top) : top_(top) {}
+  explicit Workspace(const std::string& top)
+      : top_(absl::StripSuffix(top, "/")) {}
 
   absl::Status Read() {
     std::error_code error;

@@ -11,13 +11,13 @@
 // and files and folders whose names begin with a dot, are skipped. A file
 // counts as named if its name, or a glob of *.textproto, is in a BUILD file or
 // .bzl file of its folder or of one above it, or if it is the default file of a
-// memory_gate there. A memory_profile counts as named if its name is in any
-// BUILD or .bzl file of the workspace besides its own rule. So a profile that a
-// macro makes is not found, and a file that is named for another purpose counts
-// as used.
+// memory_gate of its own folder. A memory_profile counts as named if its name
+// is in any BUILD or .bzl file of the workspace besides its own rule. So a
+// profile that a macro makes is not found, and a file that is named for another
+// purpose counts as used.
 //
 // The result is a copy. Thread-safe. Memory: the workspace's build files. Time:
-// linear in them.
+// each threshold file and each profile is looked for in all of them.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_UNNAMED_FILES_H_
 #define FOOTPRINT_GATES_EXPLAINING_UNNAMED_FILES_H_

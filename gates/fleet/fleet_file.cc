@@ -44,7 +44,8 @@ class FleetChecker {
       problems_->Add(
           -1, 0,
           absl::StrCat("has schema version ", fleet_.schema_version(),
-                       ", and this program reads ", kFleetSchemaVersion));
+                       ", and this program reads ", kFleetSchemaVersion,
+                       "; write schema_version: ", kFleetSchemaVersion));
     }
     if (fleet_.device_size() == 0) {
       problems_->Add(-1, 0,
@@ -111,8 +112,8 @@ class FleetChecker {
         Add("device", index,
             absl::StrCat("device \"", device.name(), "\" names deployment \"",
                          name,
-                         "\" twice; of a program that runs twice give "
-                         "each a deployment of its own name"));
+                         "\" twice; if the program runs twice, give each run "
+                         "a deployment with a name of its own"));
       }
       if (deployments_.count(name) > 0) continue;
       Add("device", index,

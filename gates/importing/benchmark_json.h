@@ -22,7 +22,8 @@
 
 namespace footprint {
 
-// Returns whether the text may be JSON.
+// Returns whether the text begins as a JSON object does: with '{', after
+// blanks.
 bool LooksLikeJson(absl::string_view text);
 
 // Returns the highest "max_bytes_used" of each benchmark. Returns kDataLoss if

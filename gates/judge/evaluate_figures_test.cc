@@ -213,7 +213,7 @@ TEST(EvaluateFiguresTest, ARegressionRuleAloneIsAMistake) {
   )pb";
   const Verdict alone = Judge(Family(Linear), kMedian, {Runs(59, 7)});
   EXPECT_EQ(alone.decision(), BAD_CONFIGURATION);
-  EXPECT_THAT(alone.DebugString(), HasSubstr("no limit of its highest"));
+  EXPECT_THAT(alone.DebugString(), HasSubstr("no limit of the highest run"));
   const Verdict limited = Judge(Family(Linear), absl::StrCat(kMedian, R"pb(
                                   threshold {
                                     selector { label: "//a:b" }

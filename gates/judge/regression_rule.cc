@@ -37,7 +37,7 @@ std::vector<int> CountSittings(const SampleBaseline& baseline) {
 }
 
 // Returns the `baseline` block, in text format, for `regression`: the runs of
-// `before`, if they are of the same machine, and those of `samples`.
+// `before`, which must be of the same machine, and those of `samples`.
 std::string BaselineText(const SampleBaseline& before,
                          const MetricSamples& samples) {
   std::vector<int64_t> values(before.values().begin(), before.values().end());
@@ -172,9 +172,9 @@ class SampledRegressionRule : public Rule {
         !std::isfinite(rule.detectable())) {
       add(absl::StrCat("regression has the tolerance ", rule.tolerance(),
                        " and the detectable growth ", rule.detectable(),
-                       "; the second is above the first, and that is not "
-                       "below zero, for example tolerance: 0.005 detectable: "
-                       "0.02"));
+                       "; the second must be above the first, and the first "
+                       "must not be below zero, for example tolerance: 0.005 "
+                       "detectable: 0.02"));
     }
     // The sittings must divide the baseline's values. A count below 1 makes the
     // sum too large, so it is a mistake, too.
@@ -205,9 +205,9 @@ class SampledRegressionRule : public Rule {
 
   const char* WhyNeedsLimit() const override {
     return "has a regression rule, which looks at the median of the runs, and "
-           "no limit of its highest: add max_bytes and budget { share: 0.95 "
-           "confidence: 0.95 } beside it, or a maximum in a threshold of its "
-           "own";
+           "no limit of the highest run: add max_bytes and budget { share: "
+           "0.95 confidence: 0.95 } beside it, or a maximum in a threshold of "
+           "its own";
   }
 
   void Judge(const Threshold& threshold, const RuleInput& input,

@@ -63,7 +63,7 @@ TEST(RuleMistakesTest, ARegressionHasAToleranceBelowTheDetectable) {
         "tolerance: -0.01 detectable: 0.02", "tolerance: nan detectable: 0.02",
         "tolerance: 0.01 detectable: inf"}) {
     ExpectMistake(std::string("regression { ") + shares + " }",
-                  "the second is above the first");
+                  "the second must be above the first");
   }
   ExpectMistake(
       "regression { tolerance: 0 detectable: 0.02 baseline { values: [3, 0] } "

@@ -68,6 +68,10 @@ absl::Status MakeFolders(const std::string& folder) {
     if (mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) {
       return FileError(errno, part, "cannot be made");
     }
+    struct stat status;
+    if (stat(part.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) {
+      return FileError(ENOTDIR, part, "cannot be made");
+    }
     if (end == std::string::npos) return absl::OkStatus();
   }
 }

@@ -1,5 +1,6 @@
 // Finds the default paths of the server's store and of its clients' token, and
-// of programs that flags name.
+// the absolute paths of programs that flags name; makes folders and secret
+// files.
 //
 //   absl::StatusOr<std::string> store = StoreFolder();
 //                                           // ~/.local/share/footprint
@@ -26,9 +27,9 @@ namespace footprint {
 absl::StatusOr<std::string> StoreFolder();
 absl::StatusOr<std::string> ClientTokenPath();
 
-// Returns the absolute path of a program, which is relative to the caller's
-// folder; an empty path stays empty. Returns InvalidArgument, with the name
-// `flag`, if the path is not an executable file.
+// Returns the absolute path of a program. A relative `path` counts from the
+// caller's folder, and an empty one stays empty. Returns InvalidArgument, with
+// the name `flag`, if the path is not an executable file.
 absl::StatusOr<std::string> ProgramPath(absl::string_view flag,
                                         const std::string& path);
 

@@ -70,8 +70,10 @@ TEST(ServerFoldersTest, ASecretIsTheOwnersAlone) {
   struct stat found;
   ASSERT_EQ(stat(path.c_str(), &found), 0);
   EXPECT_EQ(found.st_mode & 0777, 0600u);
-  EXPECT_THAT(MakeFolders(path + "/below"),
-              StatusIs(absl::StatusCode::kNotFound));
+  for (const char* below : {"", "/below"}) {
+    EXPECT_THAT(MakeFolders(path + below),
+                StatusIs(absl::StatusCode::kNotFound));
+  }
 }
 
 }  // namespace

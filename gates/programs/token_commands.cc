@@ -82,7 +82,7 @@ absl::Status SetLimits(const CommandFlags& flags, SubmitterLimits* limits) {
     if (*value == 0) {
       return absl::InvalidArgumentError(absl::StrCat(
           "--", name,
-          "=0 would leave no room for any bundle; leave it out, or write "
+          "=0 is no limit that a bundle could keep; leave it out, or write "
           "`token set NAME --",
           name, "=none` to remove what was set"));
     }

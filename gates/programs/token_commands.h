@@ -30,7 +30,8 @@ absl::Status ManageTokens(const CommandFlags& flags,
                           const std::string& store_folder);
 
 // Writes an entry about a token to the audit log, in the name of this process's
-// user. `grant` has the token's new rights; empty if it is removed.
+// user. `grant` has the token's name and its new rights; it has no scopes if
+// the token is removed.
 absl::Status RecordTokenChange(const std::string& store_folder,
                                const char* action, const AccessGrant& grant);
 

@@ -1,6 +1,7 @@
 #include "footprint/gates/programs/verdict_files.h"
 
 #include <cstddef>
+#include <filesystem>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,10 @@ namespace footprint {
 namespace {
 
 constexpr char kPage[] = "html";
+
+std::filesystem::path NormalPath(const std::string& path) {
+  return std::filesystem::path(PathOfCaller(path)).lexically_normal();
+}
 
 }  // namespace
 
@@ -73,6 +78,12 @@ absl::Status WriteVerdict(const GateInput& input, const Verdict& verdict,
                           const std::vector<VerdictFile>& files,
                           bool has_every_rule) {
   const std::string output = flags.Value("output", "");
+  for (const VerdictFile& file : files) {
+    if (output.empty() || NormalPath(file.path) != NormalPath(output)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--output and --write=", file.format, " are both to be written into ",
+        EscapeForTerminal(output), "; give each a file"));
+  }
   ReportOptions options;
   options.has_every_rule = has_every_rule;
   absl::Status status = WriteVerdictFiles(files, input, verdict, options);

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/gates/commands/command_flags.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -37,6 +38,19 @@ TEST(VerdictFilesTest, MistakesAreNamed) {
   ExpectRefused({""}, "is not FORMAT:FILE");
   ExpectRefused({"yaml:x"}, "gitlab or openmetrics, or html");
   ExpectRefused({"json:x", "text:x"}, "two formats are to be written into x");
+}
+
+TEST(VerdictFilesTest, OneFileDoesNotTakeTwoFormats) {
+  const std::string path = testing::TempDir() + "/one.txt";
+  const auto flags =
+      CommandFlags::Parse({"--output=" + path}, {"output", "format"}, {}, 0);
+  ASSERT_THAT(flags, IsOk());
+  const std::string other_name = testing::TempDir() + "/./one.txt";
+  EXPECT_THAT(WriteVerdict(GateInput(), Verdict(), *flags,
+                           {{"json", other_name}}, false),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--output and --write=json")));
+  EXPECT_THAT(ReadWholeFile(path), Not(IsOk()));
 }
 
 TEST(VerdictFilesTest, EveryFormatIsWritten) {

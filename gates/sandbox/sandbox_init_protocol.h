@@ -15,8 +15,8 @@ namespace footprint {
 
 // Descriptors of the first process. 0 to 2 are the program's.
 inline constexpr int kReportDescriptor = 3;
-// The process begins when it reads a byte from this pipe, and ends when the
-// pipe is closed.
+// The process begins when it reads a byte from this pipe. After its report it
+// stays until the pipe is closed. While the program runs, closing ends nothing.
 inline constexpr int kControlDescriptor = 4;
 // cgroup.procs of the program's memory group; closed if there is none.
 inline constexpr int kGroupDescriptor = 5;

@@ -26,7 +26,7 @@ namespace footprint {
 absl::Status CheckLabelPattern(absl::string_view pattern);
 
 // Returns whether the pattern matches the whole label; false if the pattern is
-// not valid.
+// not a valid glob. The other rules of CheckLabelPattern are not checked.
 bool LabelMatches(absl::string_view pattern, absl::string_view label);
 
 }  // namespace footprint

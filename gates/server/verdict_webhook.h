@@ -52,7 +52,8 @@ struct WebhookOptions {
   std::string url;
   std::string key;
   std::string position_path;
-  // Returns the JSON of the trial that has this key.
+  // Returns the JSON of the trial that has this key. It and `report` are called
+  // on the object's own thread.
   std::function<absl::StatusOr<std::string>(const std::string& trial_key)>
       write_trial;
   // Gets a line for the operator at each failure. Empty: none.
@@ -80,7 +81,8 @@ class VerdictWebhook {
   absl::Status Start();
   // Ends the thread, and the request that it has sent. Waits at most 10 s for
   // a connection that is being made, and for the name of its host as long as
-  // the system looks for it. The verdict is sent again after the next start.
+  // the system looks for it. The verdict is sent again by the next object: one
+  // that was stopped cannot be started again.
   void Stop();
 
  private:

@@ -3,7 +3,7 @@
 //
 //   if (IsHeapJudged(verdict) &&
 //       measured_bytes > ComputeMostExplainedBytes(profile, verdict)) {
-//     // The recorded heap is false, or not all of its memory.
+//     // The recorded heap is false, or not all of the program's memory.
 //   }
 //
 // Only the profiled run measures the heap, and a program can detect that run

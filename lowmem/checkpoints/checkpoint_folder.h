@@ -37,7 +37,8 @@ absl::StatusOr<std::unique_ptr<WeightStore>> OpenFolderWeights(
 // as it is.
 std::string FindWeightFile(absl::string_view path);
 
-// Returns that path, and those of the files that it names if it is an index.
+// Returns that path, and those of the files that it names if it is an index;
+// the path alone if the index cannot be read.
 std::vector<std::string> ListWeightFiles(absl::string_view path);
 
 // Returns the bytes of these files, without those that do not exist.

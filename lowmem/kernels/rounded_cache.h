@@ -32,6 +32,8 @@ const char* CacheTypeName(CacheType type);
 // Returns the bytes of a head. `positions` must be even.
 int64_t CacheHeadBytes(CacheType type, int64_t features, int64_t positions);
 
+// The memory of one head. `data` has CacheHeadBytes bytes, aligned for a float,
+// and is the caller's. `positions` is how many it has room for.
 struct CacheHead {
   CacheType type = CacheType::kF32;
   char* data = nullptr;

@@ -21,7 +21,8 @@
 namespace footprint {
 namespace {
 
-// The steps of a layer, without those of the feed-forward part's chunks.
+// The steps of a layer, without those of the feed-forward part's chunks, and
+// without the two more of a model with norms after its parts.
 constexpr int64_t kStepsOfLayer = 5;
 
 absl::StatusOr<DecoderConfig> ReadConfigOfGguf(
@@ -200,8 +201,8 @@ ReadBound Decoder::ComputeReadBound(const DecoderPlan& plan) const {
 
 absl::StatusOr<std::unique_ptr<DecoderRun>> Decoder::Start(
     const DecoderPlan& plan) const {
-  // Offsets depend on both: with another model's plan a run would write beyond
-  // its arena.
+  // Offsets depend on the configuration, the needs and the cache's type: with
+  // another model's plan a run would write beyond its arena.
   const DecoderPlanRequest own = Request(
       plan.request.positions, plan.request.workers, plan.request.sequences);
   if (!(plan.request.config == own.config && plan.request.needs == own.needs &&

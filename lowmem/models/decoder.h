@@ -108,7 +108,7 @@ class Decoder {
   // Predicts the time to read a prompt and generate `generated` tokens, the
   // last of which is not read, from the plan's tiles: see pass_time.h. Only
   // ratios of two results mean anything. Each of the plan's sequences has such
-  // a prompt.
+  // a prompt. `generated` must be at least 1.
   absl::StatusOr<double> PredictSeconds(const DecoderPlan& plan,
                                         int64_t prompt_tokens,
                                         int64_t generated) const;

@@ -7,11 +7,11 @@
 //   status = pass.Read({&part, 1});  // keys and values stay in the arena
 //
 // The arguments must outlive the pass, and the parts and their ids must outlive
-// Read. A pass is used by one thread at a time. Memory: the arena's, and some
-// bytes for each worker and layer, which the constructor allocates. Read
-// allocates nothing unless it fails. Errors are the store's. The error is
-// DataLoss if states or logits are NaN or infinite; the message names the first
-// such layer.
+// Read and has_read_output. A pass is used by one thread at a time. Memory: the
+// arena's, and some bytes for each worker and layer, which the constructor
+// allocates. Read allocates nothing unless it fails. Errors are the store's.
+// The error is DataLoss if states or logits are NaN or infinite; the message
+// names the first such layer.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_PASS_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_PASS_H_
@@ -64,7 +64,8 @@ struct DecoderPart {
     return static_cast<int64_t>(again.size() + ids.size());
   }
   int64_t end_slot() const { return first_slot + tokens(); }
-  // Returns the position of the token in a slot, or that it would have there.
+  // Returns the position of the token in a slot; for padding, the position that
+  // a token would have there.
   int64_t position_of(int64_t slot) const {
     return position + slot - first_slot;
   }
@@ -86,11 +87,12 @@ class DecoderPass : public LayerPass {
 
   // Computes the tokens' keys and values, and for a last part the logits. A
   // part of several tokens must begin at a multiple of a panel. The parts'
-  // slots ascend, and their sequences differ. Without room for several
-  // sequences, and with scores or states, there is one part.
+  // slots ascend, and their sequences differ. There is at least one part, and
+  // only one without room for several sequences, or with scores or states.
   absl::Status Read(absl::Span<const DecoderPart> parts);
 
-  // Returns whether the last Read also read the output's matrix.
+  // Returns whether the last Read also computed the output: logits, scores or
+  // states. The parts of that Read must still exist.
   bool has_read_output() const {
     return !last_tokens_.empty() || !part().next.empty();
   }
@@ -218,7 +220,7 @@ class DecoderPass : public LayerPass {
   // Returns the only part, if there is one.
   const DecoderPart& part() const { return parts_[0]; }
   bool is_alone() const { return parts_.size() == 1 && part().is_single; }
-  // Returns the part with the token in a slot, or the one before that padding.
+  // Returns the part with the token in a slot; for padding, the part before it.
   const DecoderPart& PartOf(int64_t slot) const;
   // Returns the number of tokens in a panel.
   int64_t TokensIn(int64_t panel) const;
