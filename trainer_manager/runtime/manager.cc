@@ -36,8 +36,11 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(
   std::unique_ptr<Manager> manager(new Manager(plan, *std::move(table),
                                                std::move(parameters), options,
                                                *std::move(optimizers)));
-  status = manager->runner_.OpenSwapFile(plan);
-  if (status.ok()) status = manager->runner_.OpenWeights(plan);
+  status = manager->runner_.OpenSwapFile(plan, options.swap_folder);
+  if (status.ok()) {
+    status = manager->runner_.OpenWeights(plan, options.weights_file,
+                                          options.weights_map);
+  }
   if (!status.ok()) return status;
   return manager;
 }

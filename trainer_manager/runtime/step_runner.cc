@@ -28,7 +28,9 @@ void CopyStatistics(const StepData& data, Role from, Role to) {
 StepRunner::StepRunner(const ExecutionPlan& plan, StepTable table,
                        const ManagerOptions& options,
                        GroupOptimizers optimizers, const BatchBuffers* buffers)
-    : options_(options),
+    : seed_(options.seed),
+      clip_norm_(options.clip_norm),
+      clip_value_(options.clip_value),
       optimizers_(std::move(optimizers)),
       mode_(plan.mode),
       math_(plan.math),
@@ -41,7 +43,7 @@ StepRunner::StepRunner(const ExecutionPlan& plan, StepTable table,
     layers_.push_back(layer.layer);
   }
   FindSteps(plan);
-  if (options_.poison)
+  if (options.poison)
     lifespan_checker_ = std::make_unique<LifespanChecker>(plan);
 }
 
@@ -71,34 +73,35 @@ void StepRunner::FindSteps(const ExecutionPlan& plan) {
   commit_step_ = static_cast<uint32_t>(commit);
 }
 
-absl::Status StepRunner::OpenSwapFile(const ExecutionPlan& plan) {
+absl::Status StepRunner::OpenSwapFile(const ExecutionPlan& plan,
+                                      const std::string& folder) {
   std::vector<int64_t> pieces;
   for (const PlannedStep& step : plan.steps) {
     if (step.kind != StepKind::kSwapOut) continue;
     pieces.push_back(step.file_offset_bytes);
   }
   if (pieces.empty()) return absl::OkStatus();
-  if (options_.swap_folder.empty()) {
+  if (folder.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("the plan swaps ", plan.swap_file_bytes,
                      " bytes to a file: set ManagerOptions::swap_folder"));
   }
-  auto file =
-      SwapFile::Create(options_.swap_folder, pieces, plan.swap_file_bytes);
+  auto file = SwapFile::Create(folder, pieces, plan.swap_file_bytes);
   if (!file.ok()) return file.status();
   swapped_ = *std::move(file);
   return absl::OkStatus();
 }
 
-absl::Status StepRunner::OpenWeights(const ExecutionPlan& plan) {
+absl::Status StepRunner::OpenWeights(const ExecutionPlan& plan,
+                                     const std::string& path,
+                                     const ParameterMap& map) {
   if (plan.weight_bytes_read_per_iteration() == 0) return absl::OkStatus();
-  if (options_.weights_file.empty()) {
+  if (path.empty()) {
     return absl::InvalidArgumentError(
         "the plan reads frozen weights from their file: set "
         "ManagerOptions::weights_file");
   }
-  auto reader =
-      WeightReader::Open(plan, options_.weights_file, options_.weights_map);
+  auto reader = WeightReader::Open(plan, path, map);
   if (!reader.ok()) return reader.status();
   weights_ = *std::move(reader);
   return absl::OkStatus();
@@ -136,7 +139,7 @@ absl::Status StepRunner::PrepareUpdates() {
     const Slots slots = SlotsAt(step);
     const absl::Status status =
         PrepareGradients(MakeData(step, slots), optimizers_.At(step.layer),
-                         options_.clip_value, iteration_);
+                         clip_value_, iteration_);
     if (!status.ok()) return InLayer(step, status);
     if (lifespan_checker_ != nullptr)
       lifespan_checker_->MarkWritten(step.first_use, slots);
@@ -214,7 +217,7 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
       break;
     case StepKind::kClipGradients:
       // Gradients are complete only after the last micro-batch.
-      if (IsLastMicroBatch() && !ClipGradients(data, options_.clip_norm)) {
+      if (IsLastMicroBatch() && !ClipGradients(data, clip_norm_)) {
         return ExplainGradients();
       }
       break;
@@ -243,7 +246,7 @@ absl::Status StepRunner::ApplyUpdate(const Step& step, const StepData& data) {
   const WeightOptimizers optimizers = optimizers_.At(step.layer);
   if (!IsAtomic()) {
     const absl::Status status =
-        PrepareGradients(data, optimizers, options_.clip_value, iteration_);
+        PrepareGradients(data, optimizers, clip_value_, iteration_);
     if (!status.ok()) return status;
   }
   applied_end_ = static_cast<size_t>(&step - table_.steps().data()) + 1;
@@ -344,8 +347,8 @@ StepData StepRunner::MakeData(const Step& step, Slots slots) const {
 }
 
 uint64_t StepRunner::ComputeSeed(size_t layer) const {
-  return MixBits(options_.seed ^ RandomAt(static_cast<uint64_t>(layer),
-                                          static_cast<uint64_t>(iteration_)));
+  return MixBits(seed_ ^ RandomAt(static_cast<uint64_t>(layer),
+                                  static_cast<uint64_t>(iteration_)));
 }
 
 }  // namespace footprint

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -25,6 +26,7 @@
 #include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/layers/layer.h"
 #include "footprint/trainer_manager/math/math_backend.h"
+#include "footprint/trainer_manager/parameters/parameter_map.h"
 #include "footprint/trainer_manager/runtime/batch_buffers.h"
 #include "footprint/trainer_manager/runtime/group_optimizers.h"
 #include "footprint/trainer_manager/runtime/lifespan_checker.h"
@@ -46,15 +48,17 @@ class StepRunner {
              const BatchBuffers* buffers);
   StepRunner(const StepRunner&) = delete;
 
-  // Opens the file if the plan swaps. Must be called before the first step.
-  // Returns InvalidArgument if the options name no folder. Other errors are
+  // Opens a file in the folder if the plan swaps. Must be called before the
+  // first step. Returns InvalidArgument if `folder` is empty. Other errors are
   // those of SwapFile::Create.
-  absl::Status OpenSwapFile(const ExecutionPlan& plan);
+  absl::Status OpenSwapFile(const ExecutionPlan& plan,
+                            const std::string& folder);
 
   // Opens the file of frozen weights if the plan reads them. Must be called
-  // before the first step. Returns InvalidArgument if the options name no file.
-  // Other errors are those of WeightReader::Open.
-  absl::Status OpenWeights(const ExecutionPlan& plan);
+  // before the first step. Returns InvalidArgument if `path` is empty. Other
+  // errors are those of WeightReader::Open.
+  absl::Status OpenWeights(const ExecutionPlan& plan, const std::string& path,
+                           const ParameterMap& map);
 
   const StepTable& table() const { return table_; }
   // Returns the index of the step that calculates the loss, or 0 if there is
@@ -83,7 +87,7 @@ class StepRunner {
   absl::Status ReplaceOptimizer(OptimizerPointer optimizer) {
     return optimizers_.Replace(std::move(optimizer));
   }
-  uint64_t seed() const { return options_.seed; }
+  uint64_t seed() const { return seed_; }
   // Returns whether this iteration has changed the weights of an apply step's
   // layer.
   bool HasApplied(const Step& step) const {
@@ -130,7 +134,9 @@ class StepRunner {
   StepData MakeData(const Step& step, Slots slots) const;
   uint64_t ComputeSeed(size_t layer) const;
 
-  const ManagerOptions options_;
+  const uint64_t seed_;
+  const float clip_norm_;
+  const float clip_value_;
   GroupOptimizers optimizers_;
   const NetworkMode mode_;
   uint32_t loss_step_ = 0;

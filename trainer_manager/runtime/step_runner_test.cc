@@ -72,10 +72,10 @@ TEST(StepRunnerTest, AnUpdateThatIsNotFiniteNamesItsLayer) {
 
 TEST(StepRunnerTest, APlanThatSwapsNeedsAFolder) {
   Training training;
-  EXPECT_THAT(training.runner.OpenSwapFile(training.plan), IsOk());
+  EXPECT_THAT(training.runner.OpenSwapFile(training.plan, ""), IsOk());
   ExecutionPlan swaps = training.plan;
   swaps.steps[0].kind = StepKind::kSwapOut;
-  EXPECT_THAT(training.runner.OpenSwapFile(swaps),
+  EXPECT_THAT(training.runner.OpenSwapFile(swaps, ""),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
