@@ -201,6 +201,10 @@ void PageContent::AddLayoutChart(const LayoutChart& chart) {
   html_ += DrawLayoutChart(chart);
 }
 
+void PageContent::AddOutcomeGrid(const OutcomeGrid& grid) {
+  html_ += DrawOutcomeGrid(grid);
+}
+
 void PageContent::AddTimeline(const Timeline& timeline) {
   html_ += DrawTimeline(timeline);
 }

@@ -29,6 +29,7 @@
 #include "footprint/base/page/flame_graph.h"
 #include "footprint/base/page/layout_chart.h"
 #include "footprint/base/page/line_chart.h"
+#include "footprint/base/page/outcome_grid.h"
 #include "footprint/base/page/stacked_bars.h"
 #include "footprint/base/page/timeline.h"
 #include "footprint/base/text/format_bytes.h"
@@ -65,6 +66,7 @@ class PageContent {
   void AddStackedBars(const StackedBars& chart);
   void AddLineChart(const LineChart& chart);
   void AddLayoutChart(const LayoutChart& chart);
+  void AddOutcomeGrid(const OutcomeGrid& grid);
   void AddTimeline(const Timeline& timeline);
   void AddFlameGraph(const FlameGraph& graph);
 

@@ -90,6 +90,11 @@ TEST(PageTest, HoldsEverythingInOrderAndClosesIt) {
   layout.title = "Layout";
   layout.boxes = {{"box", 0, 4, 0, 30}};
   page.AddLayoutChart(layout);
+  OutcomeGrid grid;
+  grid.title = "Outcomes";
+  grid.columns = {"64 MiB"};
+  grid.sections = {{"GPT-2", {{"lowmem", {{"killed"}}}}}};
+  page.AddOutcomeGrid(grid);
   page.AddWarnings({"Beware."});
   page.AddFigures({{"Peak", "5 B", "What it means."}});
   page.AddTimeline(TwoPoints());
@@ -110,9 +115,10 @@ TEST(PageTest, HoldsEverythingInOrderAndClosesIt) {
   EXPECT_THAT(html, Not(ContainsRegex("id=\"[^\"]*-1\" checked")));
   size_t last = 0;
   for (const std::string text :
-       {"<h1>Title", "Lead.", "<h2>First", "Words.", "Caption", "Stages",
-        "Growth", "Layout", "Beware.", "Peak", "5 B", "What it means.",
-        "Live bytes", "Calls", "More", "Inner.", "Choose", "two"}) {
+       {"<h1>Title", "Lead.",  "<h2>First", "Words.",         "Caption",
+        "Stages",    "Growth", "Layout",    "Outcomes",       "killed",
+        "Beware.",   "Peak",   "5 B",       "What it means.", "Live bytes",
+        "Calls",     "More",   "Inner.",    "Choose",         "two"}) {
     const size_t found = html.find(text, last);
     EXPECT_NE(found, std::string::npos) << text;
     last = found;
@@ -139,6 +145,11 @@ TEST(PageTest, EscapesWhatHtmlWouldUnderstand) {
   layout.series = {evil, evil};
   layout.boxes = {{evil, 0, 4, 0, 30}};
   page.AddLayoutChart(layout);
+  OutcomeGrid grid;
+  grid.title = grid.description = evil;
+  grid.columns = {evil};
+  grid.sections = {{evil, {{evil, {{evil, evil}}}}}};
+  page.AddOutcomeGrid(grid);
   page.AddWarnings({evil});
   page.AddFigures({{evil, evil, evil}});
   page.AddFold(evil, PageContent());
