@@ -40,6 +40,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, "tools/bench")
+from memory_group import MemoryGroup  # noqa: E402
 from turns import median_interval, ratios, take_turns  # noqa: E402
 
 # The budgets of BERT-large; the output of a batch comes on top, and more tokens
@@ -66,43 +67,6 @@ def call(arguments, before=None):
         fail("%s ended with %d: %s" % (
             " ".join(arguments), result.returncode, result.stderr.decode()[-500:]))
     return result.stdout.decode()
-
-
-class MemoryGroup:
-    """A memory cgroup, of version 2 or 1, for one process and its peak."""
-
-    ROOT = "/sys/fs/cgroup"
-
-    def __init__(self):
-        unified = os.path.exists(self.ROOT + "/cgroup.controllers")
-        self._folder = "%s%s/footprint.%d" % (
-            self.ROOT, "" if unified else "/memory", os.getpid())
-        self._peak = "memory.peak" if unified else "memory.max_usage_in_bytes"
-        self._exists = False
-
-    def __enter__(self):
-        with contextlib.suppress(OSError):
-            os.mkdir(self._folder)
-            self._exists = True
-        return self
-
-    def __exit__(self, *unused):
-        if self._exists:
-            os.rmdir(self._folder)
-
-    def join(self):
-        """Joins the group; the process itself calls this."""
-        if self._exists:
-            with open(self._folder + "/cgroup.procs", "w", encoding="ascii") as file:
-                file.write("0")
-
-    def peak_bytes(self):
-        """Returns the peak in bytes, or None if it is not measured."""
-        try:
-            with open("%s/%s" % (self._folder, self._peak), encoding="ascii") as file:
-                return int(file.read())
-        except OSError:
-            return None
 
 
 def call_in_group(arguments):
