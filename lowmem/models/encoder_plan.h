@@ -10,13 +10,13 @@
 // the model one after the other and need more memory only for their outputs.
 // Attention's buffers and the feed-forward part's are never live at once and
 // share memory. Weights, not activations, shrink first: below MinBudgetBytes
-// only fewer tokens or workers help.
+// only fewer tokens, sequences or workers help.
 //
 // Time grows if tiles get small (more reads, less reuse); the results' bits do
 // not change. A larger budget never gives a smaller tile. When tiles and chunks
 // have their largest sizes, the rest of the budget keeps whole tensors, and a
-// part of one more, in memory. At a budget of the model's size nothing is read
-// twice, and no slot is planned.
+// part of one more, in memory. If the budget holds all tensors beside the
+// activations, nothing is read twice, and no slot is planned.
 //
 // The error is ResourceExhausted if the budget is too small; the message says
 // what is needed. The error is InvalidArgument if there are no tokens, more

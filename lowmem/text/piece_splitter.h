@@ -35,9 +35,10 @@ class PieceSplitter {
  public:
   static absl::StatusOr<PieceSplitter> Parse(const nlohmann::json& json);
 
-  // Returns the pieces, none of which is empty. `is_first` says that the text
-  // is the beginning of the tokenised text and does not follow a special word.
-  // Errors are those of TextPattern::Cut.
+  // Returns the pieces, none of which is empty. The text must be UTF-8; this is
+  // not checked. `is_first` says that the text is the beginning of the
+  // tokenised text and does not follow a special word. Errors are those of
+  // TextPattern::Cut.
   absl::StatusOr<std::vector<std::string>> Split(absl::string_view text,
                                                  bool is_first) const;
 
@@ -46,8 +47,8 @@ class PieceSplitter {
 
  private:
   using Pieces = std::vector<std::string>;
-  // Cuts a piece and appends its parts. The flag says whether it is the first
-  // piece of the text.
+  // Cuts a piece and appends its parts. The flag says whether the piece begins
+  // the tokenised text.
   using Step = std::function<absl::Status(const std::string&, bool, Pieces*)>;
 
   absl::Status Add(const nlohmann::json& json);

@@ -12,15 +12,16 @@
 // A tile is a block of rows and columns of a weight, which is seen as a matrix:
 // a tensor of one dimension is one row; in a tensor of more than two, all
 // dimensions but the last together are the rows. A block has the same bytes in
-// the same order whether or not the file was packed (see pack.h); in a packed
-// file it is one run of bytes.
+// the same order whether or not the file was packed (see pack.h). If it has the
+// whole width of a panel of a packed matrix, it is one run of bytes.
 //
 // The store owns its descriptor and its memory, and must outlive every weight,
 // view and stream that was made from it. Every method may be called from any
 // thread. Memory: kResident holds the whole file's data, the others none of it,
 // and nothing is allocated after Open. kPread leaves pages in the system's
-// cache; kDirect leaves none; kMmap keeps at most 16 MiB of each file mapped at
-// a time, plus the tiles that threads are using.
+// cache; kDirect leaves none, unless the file system refuses direct reads (see
+// Description); kMmap keeps at most 16 MiB of each file mapped at a time, plus
+// the tiles that threads are using.
 //
 // A path that ends in ".json" is the index of a checkpoint in several files
 // (shard_index.h). Its store reads all of them in place. Its own index has all
@@ -107,8 +108,8 @@ struct WeightCounters {
   // kMmap do not count: the system reads their pages at the first touch.
   int64_t bytes_read = 0;
   // The part of `bytes_read` that lies around the rows of tiles with gaps,
-  // where direct reads round each row to blocks. Tiles of a packed file (see
-  // pack.h) have no gaps.
+  // where direct reads round each row to blocks. A tile of a whole panel of a
+  // packed matrix (see pack.h) has no gaps.
   int64_t bytes_around_rows = 0;
   int64_t reads = 0;
   // Time that callers waited for bytes, summed over threads.

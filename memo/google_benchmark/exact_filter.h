@@ -6,9 +6,10 @@
 //     if (count != part.size()) ...  // Something did not run.
 //   }
 //
-// Google Benchmark passes a filter to the platform's regular expressions, which
-// refuse more than 100,000 states and try alternatives one by one. So a filter
-// contains the common beginning of names once, and a long list is divided.
+// Google Benchmark passes a filter to POSIX's regular expressions or, in
+// Debian's build, to libstdc++'s, which refuse more than 100,000 states, try
+// alternatives one by one and recurse once per character. So a filter contains
+// the common beginning of names once, and a long list is divided.
 //
 // Thread-safe, since it keeps no state. Memory: the text, and a copy of the
 // names. Time: n log n in the names.
@@ -26,8 +27,9 @@ namespace footprint::memo_internal {
 // name.
 std::string ExactFilter(std::vector<std::string> names);
 
-// The limit of a name's length. A longer name may end the process, since the
-// matching of regular expressions recurses once per character.
+// The limit of a name's length. Callers check it: a longer name may end the
+// process, since the matching of regular expressions recurses once per
+// character.
 inline constexpr size_t kMostNameBytes = 4000;
 
 // Divides the names, of which there must be at least one, into parts whose

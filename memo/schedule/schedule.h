@@ -85,8 +85,8 @@ struct ScheduledStep {
 struct Schedule {
   std::vector<ScheduledStep> steps;
   ScheduleMethod method = ScheduleMethod::kKeepToLastUse;
-  // True if no schedule has a lower load cost: in the given order, or in any
-  // order if cells may be reordered.
+  // True if it is proved that no schedule has a lower load cost: in the given
+  // order, or in any order if cells may be reordered.
   bool is_optimal = false;
   // True if the cells run in another order than the given one.
   bool is_reordered = false;

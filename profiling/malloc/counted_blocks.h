@@ -7,9 +7,9 @@
 //   if (!ThreadIsRegistered()) CountFree();       // after it was freed
 //
 // `SizeOf` returns the bytes of a live block, which must be the same at both
-// times. Count each block once. Thread-safe, works inside malloc and allocates
-// nothing; the blocks' owners keep them. Time: some ten instructions, unless a
-// peak or a sample is due.
+// times. Count each block once, and no null block. Thread-safe, works inside
+// malloc and allocates nothing; the blocks' owners keep them. Time: some ten
+// instructions, unless a peak or a sample is due.
 
 #ifndef FOOTPRINT_PROFILING_MALLOC_COUNTED_BLOCKS_H_
 #define FOOTPRINT_PROFILING_MALLOC_COUNTED_BLOCKS_H_

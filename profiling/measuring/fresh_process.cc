@@ -93,8 +93,8 @@ bool RedirectFiles(int standard_error) {
          dup2(standard_error, STDERR_FILENO) >= 0;
 }
 
-// Turns the child into the program, between fork and execve. It returns only
-// through _exit.
+// Turns the child into the program, between fork and execve. If a step fails,
+// it reports the step and ends the child.
 [[noreturn]] void BecomeProgram(const FreshProcess& process,
                                 char* const* arguments,
                                 char* const* environment, int standard_error,

@@ -342,7 +342,7 @@ absl::StatusOr<ResidentSet> ReadResidentSet(int process_id,
   for (int i = 1; i < kMaxReadings && parts.ok() && IsTorn(*parts); ++i) {
     absl::StatusOr<ResidentSet> again =
         ReadOnce(process_id, ranges, agent_folder);
-    // The process has ended since; the first reading stays.
+    // The process has probably ended; the reading before stays.
     if (!again.ok()) break;
     parts = *std::move(again);
   }

@@ -261,7 +261,7 @@ void HalveTimePoints() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
 void LockSites() ABSL_EXCLUSIVE_LOCK_FUNCTION(lock) { lock.Lock(); }
 void UnlockSites() ABSL_UNLOCK_FUNCTION(lock) { lock.Unlock(); }
 
-// Runs before the counters' constructor (101), whose lock is taken while this
+// Runs after the counters' constructor (101), whose lock is taken while this
 // one is held.
 __attribute__((constructor(102))) void WatchForks() {
   AddForkHandlers({&lock, LockSites, UnlockSites, UnlockSites});

@@ -53,7 +53,7 @@ void BeginSiteGrowth(int folder, const char* file_name);
 // parent's file.
 void EndCallSites();
 
-// Whether every block is recorded. If so, a freed block without an entry was
+// True if every block is recorded. Then a freed block without an entry was
 // allocated before the record began.
 extern bool every_allocation_is_recorded;
 // Records the free of such a block.

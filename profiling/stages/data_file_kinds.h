@@ -33,7 +33,8 @@ inline constexpr char kDataFileKinds[][12] = {
 inline constexpr char kCompressedKinds[][12] = {"gz",  "bz2", "xz",
                                                 "zst", "lz4", "lzma"};
 
-// Returns whether the file's name says that it is a data or model file.
+// Returns whether the file's name says that it is a data or model file. The
+// path must not be null.
 bool IsDataFile(const char* path);
 
 }  // namespace footprint::profiling_internal

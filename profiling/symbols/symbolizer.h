@@ -9,7 +9,8 @@
 // Addresses are those of the object's file, without what the loader added. An
 // object that does not exist, or has another build ID, gives no frame; nor does
 // an address without a symbol. Debug information is searched in the object,
-// beside it and below /usr/lib/debug, as gdb does; never on the network.
+// beside it and below /usr/lib/debug, as gdb does. If DEBUGINFOD_URLS names
+// servers, these are asked for it, too, which may take seconds.
 //
 // Thread-compatible. Owns its results until it is destroyed. Memory: the frames
 // of each address, and for each object the debug information that was read and
@@ -61,8 +62,8 @@ class Symbolizer {
   // address one byte before it, which belongs to the call.
   absl::Span<const SourceFrame> Find(const Object& object, uint64_t address);
 
-  // Says whether an object was found, is the same build, and has symbols and
-  // lines.
+  // Says whether an object was found, is the same build, and has lines. An
+  // object of kSymbols has no lines, and perhaps no symbols either.
   enum class Information { kNone, kOtherBuild, kSymbols, kLines };
   // Returns how much is known of the object.
   Information FindInformation(const Object& object);

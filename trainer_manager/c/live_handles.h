@@ -7,9 +7,10 @@
 //   networks.Find(nullptr);   // null
 //   networks.Remove(handle);  // destroys it
 //
-// Owns the handles. Thread-safe; what a handle points to is not guarded. A new
-// handle may have the address of one that was freed. Memory: a map's entry for
-// each handle.
+// Owns the handles, and destroys those that are left with itself. Thread-safe,
+// but what a handle points to is not guarded: nothing may use a handle that
+// Find returned once Remove is called for it. A new handle may have the address
+// of one that was freed. Memory: a map's entry for each handle.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_C_LIVE_HANDLES_H_
 #define FOOTPRINT_TRAINER_MANAGER_C_LIVE_HANDLES_H_

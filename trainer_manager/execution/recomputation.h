@@ -6,7 +6,7 @@
 //
 // The functions are for the steps of planning (execution_steps.h,
 // plan_search.h). Pure and thread-safe. Memory: some bytes a layer. Time:
-// linear in the layers, or quadratic if called for all of them.
+// linear in the layers, times the length of the lists that are passed.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_RECOMPUTATION_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_RECOMPUTATION_H_
@@ -22,7 +22,9 @@ namespace footprint {
 bool CanRecompute(const ResolvedNetwork& network, size_t layer);
 
 // Returns whether the layer's derivative may be calculated by slices: the layer
-// is the only reader of an activation whose slope follows from its output.
+// is the only reader of an activation whose slope follows from its output, and
+// the activation is the only reader of its input. The layer's derivative must
+// work element by element and read neither its input nor its output.
 bool CanSlice(const ResolvedNetwork& network, size_t layer);
 
 // Returns whether the layer's derivative may be calculated by slices that are

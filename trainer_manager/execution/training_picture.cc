@@ -21,6 +21,7 @@ constexpr const char* kKinds[] = {"weight",     "input, label, output",
 std::string DescribeKind(TensorKind kind) {
   switch (kind) {
     case TensorKind::kRunningStatistic:
+    case TensorKind::kReadWeight:
       return "weight";
     case TensorKind::kStatisticCopy:
       return "saved";

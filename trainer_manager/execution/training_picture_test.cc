@@ -33,6 +33,17 @@ TEST(TrainingPictureTest, ShowsEveryKindOfTensorOfATraining) {
   EXPECT_EQ(page, DrawExecution(*plan, "LeNet-5, batch 4"));
 }
 
+TEST(TrainingPictureTest, ShowsWeightsFromTheirFile) {
+  Network network = LeNet5(4);
+  network.Freeze("fc1.*");
+  MemoryOptions options;
+  options.read_frozen_weights = true;
+  const auto plan = PlanExecution(network, NetworkMode::kTraining, options,
+                                  /*states=*/1, HighwayBackend());
+  ASSERT_THAT(plan, IsOk());
+  EXPECT_THAT(DrawExecution(*plan, "LeNet-5"), HasSubstr("fc1.weight"));
+}
+
 TEST(TrainingPictureTest, LeavesTheCallersMemoryOut) {
   const auto plan = PlanExecution(Vgg16(1), NetworkMode::kInference, {},
                                   /*states=*/0, HighwayBackend());

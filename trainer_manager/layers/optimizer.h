@@ -32,11 +32,13 @@ class Optimizer {
   virtual ~Optimizer() = default;
 
   // Returns the name that a training's file stores with the states. Two
-  // optimizers with one name can continue with each other's states.
+  // optimizers with one name can continue with each other's states, so an
+  // optimizer with states should have a name of its own.
   virtual absl::string_view name() const { return "the caller's"; }
 
   // Returns the rule with its numbers. A resumed training compares it to tell
-  // whether the rule is the same. By default this is the name.
+  // whether the rule is the same. By default this is the name, which says
+  // nothing of the numbers.
   virtual std::string Description() const { return std::string(name()); }
 
   // Returns the number of states, at most kMostOptimizerStates.
@@ -46,8 +48,8 @@ class Optimizer {
   // these parameters. Manager::Create and ReplaceOptimizer call this.
   virtual absl::Status CheckParameters() const { return absl::OkStatus(); }
 
-  // Changes the weight. `iteration` counts from 1; each of `states` has the
-  // weight's elements.
+  // Changes the weight and its states. `iteration` counts from 1; each of
+  // `states` has the weight's elements.
   virtual void Apply(int64_t iteration, int64_t elements, const float* gradient,
                      float* weight, absl::Span<float* const> states) const = 0;
 

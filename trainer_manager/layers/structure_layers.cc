@@ -235,8 +235,8 @@ class ConcatenateLayer final : public Layer {
   }
 
   // Calls visit(offset in the part, offset in the whole, count) for each run of
-  // values that is contiguous in both. The second part is the last of the
-  // whole, so the first part need not exist.
+  // values that is contiguous in both. The second part's place is counted from
+  // the end of the whole, since a step may lack the first part.
   template <typename Visit>
   void ForEachBlock(const StepData& data, int part, Role part_role,
                     Role whole_role, const Visit& visit) const {

@@ -158,7 +158,9 @@ absl::Status BatchBuffers::Lend(size_t index, InputView values) {
   if (fingerprints_.empty()) return absl::OkStatus();
   if (!IsMapped(values.data(), SizeBytes(spec))) {
     return absl::FailedPreconditionError(absl::StrCat(
-        what, " ", number, " is not memory of this program: it was released"));
+        what, " ", number,
+        " is not memory of this program: it was released, or its address or "
+        "size is wrong"));
   }
   fingerprints_[index] = Fingerprint(values.data(), SizeBytes(spec));
   return absl::OkStatus();
@@ -197,7 +199,8 @@ absl::Status BatchBuffers::CheckUnchanged(
           is_input ? "input " : "label ", is_input ? i : i - inputs_.size(),
           released ? " was released" : " changed", " before layer \"",
           layer.Text(),
-          "\" was done with it: keep the memory until the call returns"));
+          "\" was done with it: keep the memory unchanged until the call "
+          "returns"));
     }
   }
   return absl::OkStatus();
