@@ -33,8 +33,8 @@ void AddBudgetJudgement(const TrialResult& result, const std::string& label,
   judgement->set_benchmark("whole process");
   judgement->set_metric(PEAK_RESIDENT_BYTES);
   judgement->set_measured(result.whole_process_peak_bytes());
-  // Without a budget, a program is only rejected if it needs more than the run
-  // that would have measured it may take.
+  // A program without a budget is rejected only if it needs more than its first
+  // run may take.
   const bool has_budget = result.budget_bytes() > 0;
   judgement->set_limit(has_budget || result.runs().empty()
                            ? result.budget_bytes()

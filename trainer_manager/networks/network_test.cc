@@ -271,6 +271,19 @@ TEST(NetworkTest, RefusesStepsThatCannotRunAsDeclared) {
   }
 }
 
+TEST(NetworkTest, RefusesAStepThatWritesAConstant) {
+  const auto writes = [](bool is_constant) {
+    return OwnError([is_constant](LayerSignature* s) {
+      s->statistics[0].is_constant = is_constant;
+      s->forward.writes.push_back({Role::kRunningStatistic});
+    });
+  };
+  EXPECT_EQ(writes(false), "");
+  EXPECT_THAT(writes(true),
+              HasSubstr("the forward step writes statistic 0, which the "
+                        "signature says is constant"));
+}
+
 // A network with such names could be trained, but no file could hold its
 // weights.
 TEST(NetworkTest, RefusesNamesThatNoFileHolds) {
