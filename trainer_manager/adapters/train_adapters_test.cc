@@ -120,7 +120,7 @@ std::pair<int64_t, double> TrainOnBase(const std::string& base, bool reads,
   TrainOptions options;
   options.manager.optimizer = AdamW(0.01f);
   options.memory.read_frozen_weights = reads;
-  options.manager.weights_file = base;
+  if (reads) options.manager.weights_file = base;
   options.validation = Means(3);
   options.epochs = 3;
   const auto plan =

@@ -33,8 +33,8 @@ struct ManagerOptions {
   // which has no name.
   std::string swap_folder;
   // The safetensors file of the frozen weights, if the plan reads them
-  // (MemoryOptions::read_frozen_weights), and their names and layouts there. It
-  // must stay as it is while the manager lives.
+  // (MemoryOptions::read_frozen_weights), and their names and layouts there;
+  // empty if it does not. It must stay as it is while the manager lives.
   std::string weights_file;
   ParameterMap weights_map;
   // Inference keeps the arena for the next call, which suits bursts of calls.

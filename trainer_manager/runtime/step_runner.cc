@@ -95,7 +95,14 @@ absl::Status StepRunner::OpenSwapFile(const ExecutionPlan& plan,
 absl::Status StepRunner::OpenWeights(const ExecutionPlan& plan,
                                      const std::string& path,
                                      const ParameterMap& map) {
-  if (plan.weight_bytes_read_per_iteration() == 0) return absl::OkStatus();
+  if (plan.weight_bytes_read_per_iteration() == 0) {
+    if (path.empty()) return absl::OkStatus();
+    // The weights would be the initial ones, and not those of the file.
+    return absl::InvalidArgumentError(
+        "the plan reads no weights from ManagerOptions::weights_file: freeze "
+        "layers and set MemoryOptions::read_frozen_weights, or load the file "
+        "with LoadParameters");
+  }
   if (path.empty()) {
     return absl::InvalidArgumentError(
         "the plan reads frozen weights from their file: set "

@@ -55,8 +55,9 @@ class StepRunner {
                             const std::string& folder);
 
   // Opens the file of frozen weights if the plan reads them. Must be called
-  // before the first step. Returns InvalidArgument if `path` is empty. Other
-  // errors are those of WeightReader::Open.
+  // before the first step. Returns InvalidArgument if `path` is empty, or is
+  // not although the plan reads none. Other errors are those of
+  // WeightReader::Open.
   absl::Status OpenWeights(const ExecutionPlan& plan, const std::string& path,
                            const ParameterMap& map);
 

@@ -131,6 +131,16 @@ TEST(WeightReaderTest, AManagerNeedsTheFile) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("text")));
 }
 
+TEST(WeightReaderTest, AFileThatNothingReadsIsRefused) {
+  const ExecutionPlan plan = Plan(false);
+  ManagerOptions options;
+  options.optimizer = StochasticGradientDescent(0.1f);
+  options.weights_file = SaveBase("base.safetensors");
+  EXPECT_THAT(Manager::Create(plan, *Parameters::Create(plan, 1), options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("MemoryOptions::read_frozen_weights")));
+}
+
 TEST(WeightReaderTest, NaNIsRefusedBeforeTheFirstStep) {
   const auto parameters = *Parameters::Create(Plan(false), 1);
   (*parameters->Find("base.bias"))[2] = std::nanf("");
