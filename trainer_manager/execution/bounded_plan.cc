@@ -61,6 +61,27 @@ absl::Status PlaceInArena(int64_t alignment, ExecutionPlan* plan) {
   return absl::OkStatus();
 }
 
+// Returns the bytes of weights that the recomputation of the layer's output
+// reads from their file if frozen weights stay there.
+int64_t RecomputationReadBytes(const ResolvedNetwork& network, size_t l) {
+  const ResolvedNetwork::ResolvedLayer& layer = network.layers[l];
+  if (layer.signature.picks_rows) return 0;
+  const ResolvedNetwork::ResolvedLayer& owner =
+      network.layers[layer.weights_of];
+  int64_t bytes = 0;
+  for (const Operand& operand : layer.signature.recompute.reads) {
+    const auto index = static_cast<size_t>(operand.index);
+    if (operand.role == Role::kWeight && owner.is_frozen) {
+      bytes += SizeBytes(owner.signature.weights[index].spec);
+    }
+    if (operand.role == Role::kRunningStatistic &&
+        layer.signature.statistics[index].is_constant) {
+      bytes += SizeBytes(layer.signature.statistics[index].spec);
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 absl::StatusOr<ExecutionPlan> PlanBuilder::BuildStorages(
@@ -109,6 +130,29 @@ absl::StatusOr<absl::optional<ExecutionPlan>> PlanBuilder::PlanIfItFits(
   return fitting;
 }
 
+void PlanBuilder::PreferSwaps(StepChoices* choices) const {
+  if (!options_.read_frozen_weights) return;
+  const auto is_cheaper_to_swap = [this](size_t l) {
+    return RecomputationReadBytes(network_, l) >
+           2 * SizeBytes(network_.layers[l].signature.output);
+  };
+  std::vector<size_t>& dropped = choices->dropped;
+  const auto first =
+      std::stable_partition(dropped.begin(), dropped.end(),
+                            [&](size_t l) { return !is_cheaper_to_swap(l); });
+  for (auto l = first; l != dropped.end(); ++l) {
+    if (std::find(choices->swapped.begin(), choices->swapped.end(), *l) ==
+        choices->swapped.end()) {
+      choices->swapped.push_back(*l);
+    }
+  }
+  dropped.erase(first, dropped.end());
+  std::vector<size_t>& forgotten = choices->forgotten;
+  forgotten.erase(
+      std::remove_if(forgotten.begin(), forgotten.end(), is_cheaper_to_swap),
+      forgotten.end());
+}
+
 bool MaySlice(const MemoryOptions& options) {
   return options.slice_derivatives && options.share_edges &&
          options.reuse_activations && options.reuse_derivatives &&
@@ -123,7 +167,8 @@ std::vector<size_t> LayersInCertificate(const ExecutionPlan& plan) {
   const size_t none = plan.network.layers.size();
   std::vector<size_t> writers(plan.tensors.size(), none);
   for (const PlannedStep& step : plan.steps) {
-    if (step.kind != StepKind::kForward && step.kind != StepKind::kRecompute) {
+    if (step.kind != StepKind::kForward && step.kind != StepKind::kRecompute &&
+        step.kind != StepKind::kReadRows) {
       continue;
     }
     for (const TensorUse& use : step.uses) {

@@ -61,6 +61,11 @@ class PlanBuilder {
   absl::StatusOr<absl::optional<ExecutionPlan>> PlanIfItFits(
       const StepChoices& choices, int64_t budget_bytes) const;
 
+  // Swaps outputs in place of recomputing them if the recomputation would read
+  // more bytes of frozen weights from their file than swapping writes and
+  // reads. The plan then never needs more memory.
+  void PreferSwaps(StepChoices* choices) const;
+
  private:
   absl::StatusOr<ExecutionPlan> BuildStorages(const StepChoices& choices,
                                               ResolvedNetwork network) const;

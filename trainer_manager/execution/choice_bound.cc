@@ -85,7 +85,11 @@ absl::StatusOr<int64_t> BoundAllChoices(const PlanBuilder& builder) {
   if (!plan.ok()) return plan.status();
   int64_t most = 0;
   for (size_t s = 0; s < plan->steps.size(); ++s) {
-    if (plan->steps[s].kind == StepKind::kRecompute) continue;
+    // Reading rows may be a recomputation, too.
+    if (plan->steps[s].kind == StepKind::kRecompute ||
+        plan->steps[s].kind == StepKind::kReadRows) {
+      continue;
+    }
     int64_t bytes = -BytesInPlace(*plan, plan->steps[s]);
     for (const size_t storage : StoragesAt(*plan, s)) {
       if (plan->storages[storage].storage_class == StorageClass::kArena) {

@@ -54,7 +54,8 @@ int64_t BytesNearBound(const ExecutionPlan& plan) {
 // without another step between.
 std::vector<size_t> RecomputedAround(const ExecutionPlan& plan, size_t step) {
   const auto is_again = [&plan](size_t s) {
-    return plan.steps[s].kind == StepKind::kRecompute;
+    return plan.steps[s].kind == StepKind::kRecompute ||
+           plan.steps[s].kind == StepKind::kReadRows;
   };
   std::vector<size_t> layers;
   for (size_t s = step; s < plan.steps.size() && is_again(s); ++s) {
@@ -162,6 +163,7 @@ bool ChoiceDescent::IsOver() const { return is_found_ || steps_left_ <= 0; }
 
 absl::StatusOr<ChoiceDescent::Point> ChoiceDescent::Evaluate(
     StepChoices choices) {
+  if (may_swap_) builder_.PreferSwaps(&choices);
   absl::StatusOr<ExecutionPlan> plan =
       builder_.Bound(choices, std::move(spare_network_));
   if (!plan.ok()) return plan.status();

@@ -167,6 +167,8 @@ absl::string_view StepKindName(StepKind kind) {
       return "swap in";
     case StepKind::kReadWeights:
       return "read weights";
+    case StepKind::kReadRows:
+      return "read rows";
   }
   return "unknown";
 }
@@ -184,6 +186,12 @@ int64_t ExecutionPlan::weight_bytes_read_per_iteration() const {
   int64_t bytes = 0;
   for (const PlannedTensor& tensor : tensors) {
     if (tensor.kind == TensorKind::kReadWeight) bytes += tensor.size_bytes;
+  }
+  for (const PlannedStep& step : steps) {
+    if (step.kind != StepKind::kReadRows) continue;
+    for (const TensorUse& use : step.uses) {
+      if (use.written) bytes += tensors[use.tensor].size_bytes;
+    }
   }
   return bytes * micro_batches;
 }

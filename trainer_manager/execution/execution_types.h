@@ -88,13 +88,15 @@ struct MemoryOptions {
   // ExecutionPlan::LayersOfPartStatistics names such layers.
   bool choose_micro_batches = false;
   // If neither meets the budget, forward steps may write outputs to a file
-  // (ManagerOptions::swap_folder) that backward steps read back. Needs
-  // share_edges.
+  // (ManagerOptions::swap_folder) that backward steps read back. With
+  // read_frozen_weights, an output is written rather than recomputed if the
+  // recomputation would read more bytes of weights. Needs share_edges.
   bool swap_to_file = false;
   // Weights that no step changes are read from their file
   // (ManagerOptions::weights_file) before each step that uses them, and lie in
-  // the arena for that step only. These are the weights of frozen layers and
-  // the base of adapters. They are no parameters (Parameters). Results keep
+  // the arena for that step only. Of an embedding's table only the picked rows
+  // are read. These are the weights of frozen layers and the base of adapters.
+  // They are no parameters (Parameters). Results keep
   // their bits; a step also takes the time of reading
   // ExecutionPlan::weight_bytes_read_per_iteration().
   bool read_frozen_weights = false;
@@ -189,6 +191,9 @@ enum class StepKind : uint8_t {
   kSwapOut,            // input 0 to the file
   kSwapIn,             // the output from the file
   kReadWeights,        // weights and statistics of a layer from their file
+  // Runs in place of kForward and kRecompute for a layer that picks rows of a
+  // table in the file: reads their numbers, input 0, and writes the output.
+  kReadRows,
 };
 
 // Returns a name such as "calculate gradient".

@@ -23,6 +23,14 @@ std::vector<size_t> Without(std::vector<size_t> layers, size_t layer) {
   return layers;
 }
 
+// Returns the layers in the order of `figure(layer)`, the largest first.
+template <typename Figure>
+std::vector<size_t> Largest(std::vector<size_t> layers, const Figure& figure) {
+  std::stable_sort(layers.begin(), layers.end(),
+                   [&](size_t a, size_t b) { return figure(a) > figure(b); });
+  return layers;
+}
+
 }  // namespace
 
 PlanSearch::PlanSearch(const ResolvedNetwork& network, const MathBackend& math,
@@ -38,6 +46,8 @@ absl::StatusOr<ExecutionPlan> PlanSearch::Run() const {
   absl::Status status = Start(&path);
   for (const bool swaps : {false, true}) {
     if (swaps && !may_swap_) break;
+    // Without swaps the search would recompute what reads weights again.
+    if (!swaps && may_swap_ && options_.read_frozen_weights) continue;
     if (status.ok()) status = Walk(swaps, &path);
     if (status.ok()) status = Descend(swaps, &path);
   }
@@ -161,6 +171,7 @@ absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::Drop(
     const std::vector<size_t> more =
         LayersToDrop(network_, trial.dropped, layer);
     trial.dropped.insert(trial.dropped.end(), more.begin(), more.end());
+    if (may_swap_) builder_.PreferSwaps(&trial);
     absl::StatusOr<ExecutionPlan> next = Bound(trial, path);
     if (!next.ok()) return next.status();
     const absl::Status status = Slice(&trial, &*next, path);
@@ -206,61 +217,55 @@ absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::Swap(
 // In a long walk, keeps only the layers with the largest outputs.
 void PlanSearch::KeepFew(const Path& path, std::vector<size_t>* layers) const {
   if (path.walk_steps_left >= kMostWalkSteps / 2) return;
-  std::stable_sort(layers->begin(), layers->end(), [this](size_t a, size_t b) {
-    return SizeBytes(network_.layers[a].signature.output) >
-           SizeBytes(network_.layers[b].signature.output);
+  *layers = Largest(std::move(*layers), [this](size_t l) {
+    return SizeBytes(network_.layers[l].signature.output);
   });
   layers->resize(std::min(layers->size(), kFewLayers));
 }
 
+// Takes the trial as the new choices if its plan fits the budget.
+absl::Status PlanSearch::Try(StepChoices trial, int64_t budget_bytes,
+                             PlannedChoices* best) const {
+  // A bound places no tensors, so it refuses a trial faster than a plan.
+  const absl::StatusOr<ExecutionPlan> bounded = builder_.Bound(trial);
+  if (!bounded.ok()) return bounded.status();
+  if (bounded->bound_bytes() > budget_bytes) return absl::OkStatus();
+  auto fitting = builder_.PlanIfItFits(trial, budget_bytes);
+  if (!fitting.ok()) return fitting.status();
+  if (!fitting->has_value()) return absl::OkStatus();
+  *best = {std::move(trial), **std::move(fitting)};
+  return absl::OkStatus();
+}
+
 // Keeps outputs in memory after all if the plan still fits the budget: swapped
 // ones, the largest first, then recomputed ones, the most expensive first.
-absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(const StepChoices& choices,
+absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(StepChoices choices,
                                                     int64_t budget_bytes,
                                                     ExecutionPlan plan) const {
-  StepChoices kept = choices;
-  const auto try_without = [&](std::vector<size_t> StepChoices::*list,
-                               size_t layer) -> absl::Status {
-    StepChoices trial = kept;
-    trial.*list = Without(trial.*list, layer);
-    // A bound places no tensors, so it refuses a trial faster than a plan.
-    const absl::StatusOr<ExecutionPlan> bounded = builder_.Bound(trial);
-    if (!bounded.ok()) return bounded.status();
-    if (bounded->bound_bytes() > budget_bytes) return absl::OkStatus();
-    auto fitting = builder_.PlanIfItFits(trial, budget_bytes);
-    if (!fitting.ok()) return fitting.status();
-    if (!fitting->has_value()) return absl::OkStatus();
-    plan = **std::move(fitting);
-    kept = std::move(trial);
-    return absl::OkStatus();
+  PlannedChoices best = {std::move(choices), std::move(plan)};
+  absl::Status status;
+  const auto keep = [&](std::vector<size_t> StepChoices::*list,
+                        const std::vector<size_t>& layers) {
+    for (const size_t layer : layers) {
+      if (!status.ok() || !Contains(best.choices.*list, layer)) continue;
+      StepChoices trial = best.choices;
+      trial.*list = Without(trial.*list, layer);
+      status = Try(std::move(trial), budget_bytes, &best);
+    }
   };
-  // Tries to keep swapped outputs.
-  std::vector<size_t> layers = choices.swapped;
-  std::stable_sort(layers.begin(), layers.end(), [this](size_t a, size_t b) {
-    return SizeBytes(network_.layers[a].signature.output) >
-           SizeBytes(network_.layers[b].signature.output);
-  });
-  for (const size_t layer : layers) {
-    const absl::Status status = try_without(&StepChoices::swapped, layer);
-    if (!status.ok()) return status;
-  }
+  keep(&StepChoices::swapped, Largest(best.choices.swapped, [this](size_t l) {
+    return SizeBytes(network_.layers[l].signature.output);
+  }));
   // Tries to keep recomputed outputs: first from their recomputation on, then
   // from the forward pass on.
-  layers = choices.dropped;
-  std::stable_sort(layers.begin(), layers.end(), [this](size_t a, size_t b) {
-    return network_.layers[a].signature.recompute_products >
-           network_.layers[b].signature.recompute_products;
-  });
-  for (const size_t layer : layers) {
-    if (!Contains(choices.forgotten, layer)) continue;
-    const absl::Status status = try_without(&StepChoices::forgotten, layer);
-    if (!status.ok()) return status;
-  }
-  for (const size_t layer : layers) {
-    const absl::Status status = try_without(&StepChoices::dropped, layer);
-    if (!status.ok()) return status;
-  }
-  return plan;
+  const std::vector<size_t> dropped =
+      Largest(best.choices.dropped, [this](size_t l) {
+        return network_.layers[l].signature.recompute_products;
+      });
+  keep(&StepChoices::forgotten, dropped);
+  keep(&StepChoices::dropped, dropped);
+  if (!status.ok()) return status;
+  return std::move(best.plan);
 }
 
 // Returns the lowest plan of the path, with all outputs kept that do not raise

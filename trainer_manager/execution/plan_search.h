@@ -12,7 +12,9 @@
 // recompute more often; swapping comes last. This path does not depend on the
 // budget. The search takes the first plan on it whose packed height fits, and
 // then keeps those outputs again that need not be dropped. If no plan fits, it
-// returns the lowest one; the same search meets a budget of that size.
+// returns the lowest one; the same search meets a budget of that size. If
+// frozen weights stay in their file, swapping comes first for outputs whose
+// recomputation would read more bytes (PlanBuilder::PreferSwaps).
 //
 // The greedy path tries every choice during its first tenths of a second. In
 // larger networks it then tries only those that free the most bytes.
@@ -61,6 +63,11 @@ class PlanSearch {
     int64_t walk_steps_left = 0;  // summed over all plans that a walk bounds
   };
 
+  struct PlannedChoices {
+    StepChoices choices;
+    ExecutionPlan plan;
+  };
+
   absl::Status Start(Path* path) const;
   absl::Status Add(BoundedChoices point, Path* path) const;
   absl::Status Walk(bool swaps, Path* path) const;
@@ -72,7 +79,9 @@ class PlanSearch {
   absl::StatusOr<absl::optional<BoundedChoices>> Drop(Path* path) const;
   absl::StatusOr<absl::optional<BoundedChoices>> Swap(Path* path) const;
   void KeepFew(const Path& path, std::vector<size_t>* layers) const;
-  absl::StatusOr<ExecutionPlan> KeepAgain(const StepChoices& choices,
+  absl::Status Try(StepChoices trial, int64_t budget_bytes,
+                   PlannedChoices* best) const;
+  absl::StatusOr<ExecutionPlan> KeepAgain(StepChoices choices,
                                           int64_t budget_bytes,
                                           ExecutionPlan plan) const;
   absl::StatusOr<ExecutionPlan> Lowest(std::vector<BoundedChoices> path) const;

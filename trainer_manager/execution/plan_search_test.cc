@@ -2,8 +2,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/trainer_manager/layers/activations.h"
+#include "footprint/trainer_manager/layers/fully_connected.h"
+#include "footprint/trainer_manager/layers/losses.h"
+#include "footprint/trainer_manager/networks/assign_groups.h"
 #include "footprint/trainer_manager/networks/random_network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "gmock/gmock.h"
@@ -121,6 +127,56 @@ TEST(PlanSearchTest, WhatNeedNotBeSwappedIsNot) {
     EXPECT_LE(met.planned_bytes(), lowest.planned_bytes());
     EXPECT_LE(SwapSteps(met), SwapSteps(lowest));
   }
+}
+
+// Wide frozen layers over few rows, so that weights are larger than outputs.
+Network FrozenTower() {
+  Network network;
+  network.AddInput("x", {{4, 64}});
+  std::string last = "x";
+  for (int i = 0; i < 8; ++i) {
+    const std::string wide = absl::StrCat("wide", i);
+    network.AddLayer(wide, FullyConnected(64), {last});
+    last = absl::StrCat("gelu", i);
+    network.AddLayer(last, Gelu(), {wide});
+  }
+  network.AddLayer("loss", MeanSquaredError(), {last});
+  for (int i = 1; i < 8; ++i) network.Freeze(absl::StrCat("wide", i, ".*"));
+  return network;
+}
+
+// Each weight is read for the forward step and for the derivative, and never to
+// recompute an output.
+TEST(PlanSearchTest, SwappingComesBeforeReadingWeightsAgain) {
+  const auto resolved = ResolveNetwork(FrozenTower(), NetworkMode::kTraining,
+                                       ReferenceMath(), true);
+  auto network = *resolved;
+  ASSERT_THAT(AssignGroups(ReferenceMath(), true, &network), IsOk());
+  MemoryOptions options;
+  options.read_frozen_weights = true;
+  const auto search = [&](int64_t budget_bytes, bool may_swap) {
+    options.budget_bytes = budget_bytes;
+    const auto plan =
+        PlanSearch(network, ReferenceMath(), options, 0, may_swap).Run();
+    EXPECT_THAT(plan, IsOk());
+    return *plan;
+  };
+  const ExecutionPlan without = search(kNoBudget, true);
+  const int64_t least_read = without.weight_bytes_read_per_iteration();
+  EXPECT_EQ(SwapSteps(without), 0);
+  const ExecutionPlan lowest = search(0, true);
+  EXPECT_LT(lowest.planned_bytes(), without.planned_bytes());
+  EXPECT_GT(SwapSteps(lowest), 0);
+  for (int64_t budget = lowest.planned_bytes();
+       budget < without.planned_bytes(); budget += 512) {
+    const ExecutionPlan plan = search(budget, true);
+    EXPECT_LE(plan.planned_bytes(), budget);
+    EXPECT_EQ(plan.weight_bytes_read_per_iteration(), least_read);
+  }
+  const ExecutionPlan again = search(0, false);
+  EXPECT_EQ(SwapSteps(again), 0);
+  EXPECT_GT(again.weight_bytes_read_per_iteration(), least_read);
+  EXPECT_LE(lowest.planned_bytes(), again.planned_bytes());
 }
 
 }  // namespace

@@ -93,6 +93,13 @@ std::vector<size_t>* StepWriter::FindWeights(size_t l, Role role) {
   return role == Role::kRunningStatistic ? &layers_[l].statistics : nullptr;
 }
 
+// Returns whether the step only picks rows of a table that stays in its file.
+bool StepWriter::ReadsRows(StepKind kind, size_t l) const {
+  return network_.layers[l].signature.picks_rows &&
+         (kind == StepKind::kForward || kind == StepKind::kRecompute) &&
+         layers_[l].weights[0] == kNone;
+}
+
 // Adds a step that reads the weights of `use` that stay in their file, and
 // returns what it writes. The next step must set their indices to kNone again.
 std::vector<TensorUse> StepWriter::ReadWeights(size_t l, const StepUse& use) {
@@ -238,9 +245,11 @@ void StepWriter::AddStep(StepKind kind, size_t l, const StepUse& use) {
     Hold(l, use);
     for (const Operand& operand : use.reads) EnsureReadable(l, operand);
   }
-  const std::vector<TensorUse> read = ReadWeights(l, use);
+  const bool reads_rows = ReadsRows(kind, l);
+  const std::vector<TensorUse> read =
+      reads_rows ? std::vector<TensorUse>() : ReadWeights(l, use);
   PlannedStep step;
-  step.kind = kind;
+  step.kind = reads_rows ? StepKind::kReadRows : kind;
   step.layer = l;
   step.in_place = use.in_place;
   const auto add = [&](const Operand& operand, bool read, bool written) {

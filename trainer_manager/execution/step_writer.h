@@ -8,7 +8,8 @@
 // If a backward step reads a value that is not kept, the writer first adds the
 // step that recomputes it or reads it back from the file. If a step reads
 // weights that stay in their file, the writer adds a step before it that reads
-// them.
+// them. A layer that only picks rows of such a table becomes one step that
+// reads these rows.
 //
 // Refers to its arguments; `plan` must have a network. Thread-compatible.
 // Memory: about that of the plan's tensors.
@@ -98,6 +99,7 @@ class StepWriter {
   void EnsureReadable(size_t l, const Operand& operand);
   std::vector<size_t>* FindWeights(size_t l, Role role);
   std::vector<TensorUse> ReadWeights(size_t l, const StepUse& use);
+  bool ReadsRows(StepKind kind, size_t l) const;
 
   const MemoryOptions& options_;
   ExecutionPlan& plan_;

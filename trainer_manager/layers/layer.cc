@@ -254,6 +254,27 @@ absl::Status CheckSizes(const LayerSignature& signature) {
   return absl::OkStatus();
 }
 
+// Checks that a layer of LayerSignature::picks_rows can do nothing else.
+absl::Status CheckPickedRows(const LayerSignature& signature,
+                             const LayerInputs& inputs) {
+  const bool picks =
+      inputs.inputs.size() == 1 && inputs.inputs[0].type == DType::kI32 &&
+      signature.weights.size() == 1 && signature.statistics.empty() &&
+      signature.weights[0].spec.type == DType::kF32 &&
+      signature.weights[0].spec.shape.rank() == 2 &&
+      signature.output.type == DType::kF32 &&
+      signature.output.shape.rank() > 1 &&
+      signature.output.shape.columns() ==
+          signature.weights[0].spec.shape.columns() &&
+      signature.output.shape.rows() == inputs.inputs[0].shape.elements() &&
+      signature.saved.empty() && signature.workspaces.empty();
+  if (picks) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "a layer that picks rows has one input of indices, one weight, which is "
+      "a matrix, and a row of output for each index: change them, or leave "
+      "signature.picks_rows false");
+}
+
 absl::Status CheckOperands(const LayerSignature& signature,
                            const LayerInputs& inputs) {
   absl::Status status =
@@ -265,6 +286,8 @@ absl::Status CheckOperands(const LayerSignature& signature,
         "the forward step does not write the output: declare it in "
         "signature.forward.writes");
   }
+  if (signature.picks_rows) status = CheckPickedRows(signature, inputs);
+  if (!status.ok()) return status;
   // Inference runs only the forward step.
   if (inputs.mode != NetworkMode::kTraining) return absl::OkStatus();
   const std::pair<const char*, decltype(&signature.gradient)> uses[] = {
@@ -294,6 +317,12 @@ absl::Status CheckOperands(const LayerSignature& signature,
         "be trained as a statistic"));
   }
   return absl::OkStatus();
+}
+
+absl::Status RefuseRow(int32_t row, int64_t place, int64_t rows) {
+  return absl::OutOfRangeError(absl::StrCat("index ", row, " at index ", place,
+                                            " names none of the ", rows,
+                                            " entries"));
 }
 
 void AddWorkspace(int64_t size_bytes, LayerSignature* signature, StepUse* use) {

@@ -118,6 +118,11 @@ struct LayerSignature {
   // this layer's derivative is zero. `reads` is empty if the layer cannot do
   // that.
   StepUse restore_input;
+  // Whether Forward only picks rows: row i of the output is the row of weight 0
+  // whose number is element i of input 0. If the weight stays in its file
+  // (MemoryOptions::read_frozen_weights), these rows are read one by one, and
+  // Forward does not run.
+  bool picks_rows = false;
   // Whether the derivative of each element of the batch depends on no other
   // element, also in what it reads of saved tensors.
   bool derivative_by_element = false;
@@ -284,6 +289,10 @@ absl::Status CheckSizes(const LayerSignature& signature);
 // Returns InvalidArgument, whose message says what is missing.
 absl::Status CheckOperands(const LayerSignature& signature,
                            const LayerInputs& inputs);
+
+// Returns the error of an index that names no row of a table: OutOfRange, with
+// the index, its place among the indices and the number of rows.
+absl::Status RefuseRow(int32_t row, int64_t place, int64_t rows);
 
 // Adds a workspace of that many bytes to the signature and to the step; does
 // nothing for 0.

@@ -281,6 +281,7 @@ class EmbeddingLayer final : public Layer {
     signature.forward.reads = {{Role::kInput}, {Role::kWeight}};
     signature.forward.writes = {{Role::kOutput}};
     signature.recompute = signature.forward;
+    signature.picks_rows = true;
     signature.gradient.reads = {{Role::kInput}, {Role::kOutputDerivative}};
     signature.gradient.writes = {{Role::kGradient}};
     return signature;
@@ -293,9 +294,7 @@ class EmbeddingLayer final : public Layer {
     float* output = data.Write(Role::kOutput);
     for (int64_t i = 0; i < positions; ++i) {
       if (indices[i] < 0 || indices[i] >= entries_) {
-        return absl::OutOfRangeError(
-            absl::StrCat("index ", indices[i], " at index ", i,
-                         " names none of the ", entries_, " entries"));
+        return RefuseRow(indices[i], i, entries_);
       }
       const float* row = table + indices[i] * width_;
       std::copy(row, row + width_, output + i * width_);

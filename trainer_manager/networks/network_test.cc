@@ -284,6 +284,15 @@ TEST(NetworkTest, RefusesAStepThatWritesAConstant) {
                         "signature says is constant"));
 }
 
+// Such a layer would silently lose what it does beside picking rows when its
+// table stays in a file.
+TEST(NetworkTest, RefusesALayerThatCannotOnlyPickRows) {
+  EXPECT_THAT(
+      OwnError([](LayerSignature* s) { s->picks_rows = true; }),
+      HasSubstr("INVALID_ARGUMENT: layer \"own\": a layer that picks rows has "
+                "one input of indices, one weight"));
+}
+
 // A network with such names could be trained, but no file could hold its
 // weights.
 TEST(NetworkTest, RefusesNamesThatNoFileHolds) {

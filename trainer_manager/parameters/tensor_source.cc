@@ -118,4 +118,20 @@ absl::Status ReadTensorValues(const SafetensorsFile& file,
              : ReadPart(file, *source.tensor, 0, values);
 }
 
+absl::Status ReadTensorRow(const SafetensorsFile& file,
+                           const TensorSource& source, int64_t row,
+                           absl::Span<float> values) {
+  const auto r = static_cast<size_t>(row);
+  if (!source.transposed) {
+    return ReadPart(file, *source.tensor, r * values.size(), values);
+  }
+  const auto rows = static_cast<size_t>(source.tensor->shape.columns());
+  for (size_t c = 0; c < values.size(); ++c) {
+    const absl::Status status =
+        ReadPart(file, *source.tensor, c * rows + r, values.subspan(c, 1));
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace footprint

@@ -18,6 +18,7 @@
 #define FOOTPRINT_TRAINER_MANAGER_PARAMETERS_TENSOR_SOURCE_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -64,6 +65,13 @@ absl::Status ReadTensorValues(const SafetensorsFile& file,
                               const TensorSource& source,
                               absl::Span<float> buffer,
                               absl::Span<float> values);
+
+// Reads one row of a matrix, in the layout of the model. The row must exist. If
+// the matrix is transposed, each value is a read of its own. Errors are those
+// of WatchedFile::Read.
+absl::Status ReadTensorRow(const SafetensorsFile& file,
+                           const TensorSource& source, int64_t row,
+                           absl::Span<float> values);
 
 }  // namespace footprint
 

@@ -197,6 +197,8 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
       return RunSwap(step, data);
     case StepKind::kReadWeights:
       return weights_->Read(step.other, slots);
+    case StepKind::kReadRows:
+      return weights_->ReadRows(step.other, data);
     case StepKind::kCopyInput:
       std::memcpy(
           data.Write<char>(Role::kOutput), data.Read<char>(Role::kInput),

@@ -58,7 +58,8 @@ uint32_t FindStep(const ExecutionPlan& plan, StepKind kind, size_t layer) {
 // Returns Step::other: for a sliced derivative the layer before, for a swap its
 // piece (a swap out takes the next of `pieces`), for a recomputation the
 // forward step, and for a forward step whether there is a recomputation. A step
-// that reads weights takes the next of `reads`.
+// that reads weights takes the next of `reads`, and one that reads rows takes
+// one of them for its table.
 uint32_t AddOther(const ExecutionPlan& plan, const PlannedStep& step,
                   uint32_t* pieces, uint32_t* reads) {
   if (step.kind == StepKind::kSlicedDerivative) {
@@ -78,6 +79,7 @@ uint32_t AddOther(const ExecutionPlan& plan, const PlannedStep& step,
     return std::exchange(*reads,
                          *reads + static_cast<uint32_t>(step.uses.size()));
   }
+  if (step.kind == StepKind::kReadRows) return (*reads)++;
   if (step.kind != StepKind::kSwapIn) return 0;
   uint32_t piece = 0;
   for (const PlannedStep& out : plan.steps) {

@@ -43,9 +43,10 @@ class StepTable {
     // A second number, whose meaning depends on the kind. A sliced derivative:
     // the layer before. A swap: its piece, in the order in which pieces are
     // written. A step that reads weights: the number of operands that earlier
-    // ones read. A recomputation: the forward step whose output it repeats. A
-    // forward step with a recomputation: the output's fingerprint
-    // (set_output_print), or 1 before there is one. Any other step: 0.
+    // ones read, in which a step that reads rows counts as one. A
+    // recomputation: the forward step whose output it repeats. A forward step
+    // with a recomputation: the output's fingerprint (set_output_print), or 1
+    // before there is one. Any other step: 0.
     uint32_t other;
     uint32_t first_use;
     uint16_t uses;

@@ -1,9 +1,40 @@
 #include "footprint/trainer_manager/runtime/weight_reader.h"
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
+#include "footprint/trainer_manager/networks/network.h"
 
 namespace footprint {
+namespace {
+
+struct ReadOperand {
+  std::string name;
+  TensorType spec;
+};
+
+// Returns the operands in the order of their numbers.
+std::vector<ReadOperand> FindReadOperands(const ExecutionPlan& plan) {
+  std::vector<ReadOperand> operands;
+  for (const PlannedStep& step : plan.steps) {
+    if (step.kind == StepKind::kReadRows) {
+      const ResolvedNetwork::ResolvedLayer& owner =
+          plan.network.layers[plan.network.layers[step.layer].weights_of];
+      const WeightSpec& table = owner.signature.weights[0];
+      operands.push_back(
+          {absl::StrCat(owner.name, ".", table.name), table.spec});
+    }
+    if (step.kind != StepKind::kReadWeights) continue;
+    for (const TensorUse& use : step.uses) {
+      const PlannedTensor& tensor = plan.tensors[use.tensor];
+      operands.push_back({tensor.name, tensor.spec});
+    }
+  }
+  return operands;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<WeightReader>> WeightReader::Open(
     const ExecutionPlan& plan, const std::string& path,
@@ -14,23 +45,20 @@ absl::StatusOr<std::unique_ptr<WeightReader>> WeightReader::Open(
   std::vector<float> buffer(kTensorBufferValues);
   bool is_transposed = false;
   absl::flat_hash_map<absl::string_view, uint32_t> known;
-  for (const PlannedStep& step : plan.steps) {
-    if (step.kind != StepKind::kReadWeights) continue;
-    for (const TensorUse& use : step.uses) {
-      const PlannedTensor& tensor = plan.tensors[use.tensor];
-      const auto added = known.try_emplace(
-          tensor.name, static_cast<uint32_t>(reader->sources_.size()));
-      reader->source_of_.push_back(added.first->second);
-      if (!added.second) continue;
-      const absl::StatusOr<TensorSource> source = FindTensorSource(
-          reader->file_.index(), map, tensor.name, tensor.spec.shape);
-      if (!source.ok()) return source.status();
-      const absl::Status status = CheckTensorValues(
-          reader->file_, *source, tensor.name, absl::MakeSpan(buffer));
-      if (!status.ok()) return status;
-      is_transposed |= source->transposed;
-      reader->sources_.push_back(*source);
-    }
+  const std::vector<ReadOperand> operands = FindReadOperands(plan);
+  for (const ReadOperand& operand : operands) {
+    const auto added = known.try_emplace(
+        operand.name, static_cast<uint32_t>(reader->sources_.size()));
+    reader->source_of_.push_back(added.first->second);
+    if (!added.second) continue;
+    const absl::StatusOr<TensorSource> source = FindTensorSource(
+        reader->file_.index(), map, operand.name, operand.spec.shape);
+    if (!source.ok()) return source.status();
+    const absl::Status status = CheckTensorValues(
+        reader->file_, *source, operand.name, absl::MakeSpan(buffer));
+    if (!status.ok()) return status;
+    is_transposed |= source->transposed;
+    reader->sources_.push_back(*source);
   }
   if (is_transposed) reader->buffer_ = std::move(buffer);
   const absl::Status status = reader->file_.CheckUnchanged();
@@ -46,6 +74,25 @@ absl::Status WeightReader::Read(size_t first,
         file_, sources_[source_of_[first + i]], absl::MakeSpan(buffer_),
         absl::MakeSpan(static_cast<float*>(slot.data),
                        static_cast<size_t>(slot.spec->shape.elements())));
+    if (!status.ok()) return status;
+  }
+  return file_.CheckUnchanged();
+}
+
+absl::Status WeightReader::ReadRows(size_t number, const StepData& data) {
+  const TensorSource& table = sources_[source_of_[number]];
+  const Shape& in_file = table.tensor->shape;
+  const int64_t rows = table.transposed ? in_file.columns() : in_file.rows();
+  const int64_t columns = table.transposed ? in_file.rows() : in_file.columns();
+  const int32_t* const indices = data.Read<int32_t>(Role::kInput);
+  float* const output = data.Write(Role::kOutput);
+  for (int64_t i = 0; i < data.elements(Role::kInput); ++i) {
+    if (indices[i] < 0 || indices[i] >= rows) {
+      return RefuseRow(indices[i], i, rows);
+    }
+    const absl::Status status = ReadTensorRow(
+        file_, table, indices[i],
+        absl::MakeSpan(output + i * columns, static_cast<size_t>(columns)));
     if (!status.ok()) return status;
   }
   return file_.CheckUnchanged();

@@ -5,6 +5,9 @@
 //   // The first two operands of the plan's steps that read weights:
 //   status = (*reader)->Read(/*first=*/0, slots.subspan(0, 2));
 //
+// The operands of all steps that read weights are numbered in their order. A
+// table of which a step reads rows counts as one operand of that step.
+//
 // Reads go through the system's page cache, by pread. Within a limit on memory
 // the system drops these pages when it needs room, so they make no run fail; a
 // file in the cache is read at the speed of memory. A file that is written to,
@@ -52,6 +55,11 @@ class WeightReader {
   // the file has changed. Other errors are those of FileError
   // (//base/files:file_error).
   absl::Status Read(size_t first, absl::Span<const StepData::Slot> slots);
+
+  // Writes to the output the rows of table `number` whose indices are input 0.
+  // Returns OutOfRange (RefuseRow) if the table has no such row. Other errors
+  // are those of Read.
+  absl::Status ReadRows(size_t number, const StepData& data);
 
  private:
   explicit WeightReader(SafetensorsFile file) : file_(std::move(file)) {}

@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/layers/structure_layers.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/parameters/parameter_file.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
@@ -208,6 +210,123 @@ TEST(WeightReaderTest, AnInferenceReadsTheSameWeights) {
   ASSERT_THAT((*reads)->Infer({InputView(rows)}), IsOk());
   ASSERT_THAT((*resident)->Infer({InputView(rows)}), IsOk());
   EXPECT_EQ(*(*reads)->Output(), *(*resident)->Output());
+}
+
+// A frozen table of 7 rows below a trained head. Backward steps read the picked
+// rows, too, so these are kept or picked again.
+Network MakeTableNetwork() {
+  Network network;
+  network.AddInput("words", {{2, 4}, DType::kI32});
+  network.AddLayer("table", Embedding(7, 3), {"words"});
+  network.AddLayer("head", FullyConnected(3), {"table"});
+  network.AddLayer("gate", Multiply(), {"head", "table"});
+  network.AddLayer("loss", MeanSquaredError(), {"gate"});
+  network.Freeze("table.*");
+  return network;
+}
+
+// Trains three steps on drawn words, and returns the losses and the head.
+std::vector<float> TrainOnTable(const MemoryOptions& memory,
+                                ManagerOptions options,
+                                ExecutionPlan* planned = nullptr) {
+  const auto plan =
+      PlanExecution(MakeTableNetwork(), NetworkMode::kTraining, memory);
+  EXPECT_THAT(plan, IsOk());
+  if (planned != nullptr) *planned = *plan;
+  options.optimizer = StochasticGradientDescent(0.1f);
+  const auto parameters = *Parameters::Create(*plan, 1);
+  auto manager = Manager::Create(*plan, parameters, options);
+  EXPECT_THAT(manager, IsOk());
+  std::vector<float> values;
+  for (int32_t step = 0; step < 3; ++step) {
+    const auto words = (*manager)->InputValues<int32_t>(0);
+    for (size_t i = 0; i < words->size(); ++i) {
+      (*words)[i] = (static_cast<int32_t>(i) * 3 + step) % 7;
+    }
+    const auto labels = (*manager)->LabelValues();
+    std::fill(labels->begin(), labels->end(), 0.25f);
+    const auto loss = (*manager)->TrainStep();
+    EXPECT_THAT(loss, IsOk());
+    values.push_back(loss.value_or(-1));
+  }
+  for (const char* name : {"head.weight", "head.bias"}) {
+    const auto head = *parameters->Find(name);
+    values.insert(values.end(), head.begin(), head.end());
+  }
+  return values;
+}
+
+// Writes the initial values of the table, transposed if asked.
+std::string SaveTable(const std::string& name, bool transposed) {
+  const auto initial =
+      PlanExecution(MakeTableNetwork(), NetworkMode::kTraining, {});
+  const auto parameters = *Parameters::Create(*initial, 1);
+  const absl::Span<const float> table = *parameters->Find("table.weight");
+  Network network;
+  network.AddInput("words", {{1, 1}, DType::kI32});
+  network.AddLayer("table", transposed ? Embedding(3, 7) : Embedding(7, 3),
+                   {"words"});
+  const auto plan = PlanExecution(network, NetworkMode::kInference, {});
+  const auto saved = *Parameters::Create(*plan, 1);
+  const absl::Span<float> values = *saved->Find("table.weight");
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = table[transposed ? i % 7 * 3 + i / 7 : i];
+  }
+  const std::string path = TestPath(name);
+  EXPECT_THAT(SaveParameters(*saved, path), IsOk());
+  return path;
+}
+
+TEST(WeightReaderTest, OfATableOnlyTheNamedRowsAreRead) {
+  const std::vector<float> expected = TrainOnTable({}, {});
+  MemoryOptions reading;
+  reading.read_frozen_weights = true;
+  for (const bool transposed : {false, true}) {
+    for (const bool again : {false, true}) {
+      reading.recompute_outputs = again;
+      ManagerOptions options;
+      options.weights_file = SaveTable("table.safetensors", transposed);
+      options.weights_map.tensors["table.weight"] = {"table.weight",
+                                                     transposed};
+      options.poison = again;
+      ExecutionPlan plan;
+      EXPECT_EQ(TrainOnTable(reading, options, &plan), expected);
+      EXPECT_EQ(plan.weight_bytes_read_per_iteration(),
+                (again ? 2 : 1) * 2 * 4 * 3 * 4);
+      for (const PlannedTensor& tensor : plan.tensors) {
+        EXPECT_NE(tensor.kind, TensorKind::kReadWeight) << tensor.name;
+      }
+    }
+  }
+}
+
+TEST(WeightReaderTest, AnIndexBeyondTheTableIsAnError) {
+  MemoryOptions reading;
+  reading.read_frozen_weights = true;
+  const auto plan =
+      PlanExecution(MakeTableNetwork(), NetworkMode::kTraining, reading);
+  ASSERT_THAT(plan, IsOk());
+  for (const bool transposed : {false, true}) {
+    ManagerOptions options;
+    options.weights_file = SaveTable("table.safetensors", transposed);
+    options.weights_map.tensors["table.weight"] = {"table.weight", transposed};
+    options.optimizer = StochasticGradientDescent(0.1f);
+    auto manager =
+        Manager::Create(*plan, *Parameters::Create(*plan, 1), options);
+    ASSERT_THAT(manager, IsOk());
+    const auto labels = (*manager)->LabelValues();
+    std::fill(labels->begin(), labels->end(), 0.25f);
+    for (const int32_t wrong : {7, -1}) {
+      const auto words = (*manager)->InputValues<int32_t>(0);
+      std::fill(words->begin(), words->end(), 6);
+      (*words)[5] = wrong;
+      EXPECT_THAT((*manager)->TrainStep().status(),
+                  StatusIs(absl::StatusCode::kOutOfRange,
+                           HasSubstr(absl::StrCat(
+                               "layer \"table\", read rows: index ", wrong,
+                               " at index 5 names none of the 7 entries"))));
+    }
+  }
 }
 
 }  // namespace
