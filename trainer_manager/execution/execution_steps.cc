@@ -21,34 +21,19 @@ bool MayBeAbsent(const ResolvedNetwork& network, const MemoryOptions& options) {
   return network.mode == NetworkMode::kTraining && options.share_edges;
 }
 
-// Returns for each layer whether its output is recomputed.
-std::vector<bool> RecomputedLayers(const ResolvedNetwork& network,
-                                   const MemoryOptions& options,
-                                   const StepChoices& choices) {
-  if (!MayBeAbsent(network, options)) {
-    return std::vector<bool>(network.layers.size(), false);
+// Returns the choices layer by layer.
+StepWriter::LayerChoices ChoicesByLayer(const ResolvedNetwork& network,
+                                        const MemoryOptions& options,
+                                        const StepChoices& choices) {
+  StepWriter::LayerChoices by_layer(network.layers.size());
+  if (MayBeAbsent(network, options)) {
+    by_layer.recomputed = FindRecomputed(network, options.recompute_outputs,
+                                         choices.dropped, choices.swapped);
+    for (const size_t l : choices.swapped) by_layer.swapped[l] = true;
   }
-  return FindRecomputed(network, options.recompute_outputs, choices.dropped,
-                        choices.swapped);
-}
-
-// Returns for each layer whether its output goes to the file.
-std::vector<bool> SwappedLayers(const ResolvedNetwork& network,
-                                const MemoryOptions& options,
-                                const StepChoices& choices) {
-  std::vector<bool> swapped(network.layers.size(), false);
-  if (!MayBeAbsent(network, options)) return swapped;
-  for (const size_t l : choices.swapped) swapped[l] = true;
-  return swapped;
-}
-
-// Returns for each layer whether its recomputed output is not kept for the next
-// reader.
-std::vector<bool> ForgottenLayers(const ResolvedNetwork& network,
-                                  const StepChoices& choices) {
-  std::vector<bool> forgotten(network.layers.size(), false);
-  for (const size_t l : choices.forgotten) forgotten[l] = true;
-  return forgotten;
+  for (const size_t l : choices.forgotten) by_layer.forgotten[l] = true;
+  for (const size_t l : choices.kept_weights) by_layer.keeps_weights[l] = true;
+  return by_layer;
 }
 
 // Returns whether no weight changes before all gradients are known. Sums over
@@ -441,9 +426,7 @@ class StepBuilder {
       : options_(options),
         plan_(*plan),
         network_(plan->network),
-        writer_(options, RecomputedLayers(network_, options, choices),
-                SwappedLayers(network_, options, choices),
-                ForgottenLayers(network_, choices), plan),
+        writer_(options, ChoicesByLayer(network_, options, choices), plan),
         copies_(&writer_, plan),
         updates_(options, &writer_, plan),
         derivatives_(options, choices, &writer_, network_) {}

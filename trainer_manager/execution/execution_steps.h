@@ -33,6 +33,9 @@ struct StepChoices {
   // Layers whose outputs, if recomputed, are recomputed for each layer whose
   // backward steps need them, and not kept in between.
   std::vector<size_t> forgotten;
+  // Layers whose weights, once read from their file, stay in memory until the
+  // last step of the layer (MemoryOptions::read_frozen_weights).
+  std::vector<size_t> kept_weights;
 };
 
 // Fills in everything but the math backend, storages, total bytes and the

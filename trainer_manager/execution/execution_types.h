@@ -94,10 +94,11 @@ struct MemoryOptions {
   bool swap_to_file = false;
   // Weights that no step changes are read from their file
   // (ManagerOptions::weights_file) before each step that uses them, and lie in
-  // the arena for that step only. Of an embedding's table only the picked rows
-  // are read. These are the weights of frozen layers and the base of adapters.
-  // They are no parameters (Parameters). Results keep
-  // their bits; a step also takes the time of reading
+  // the arena for that step only. If budget_bytes leaves room, some stay from
+  // the forward to the backward step. Of an embedding's table only the picked
+  // rows are read. These are the weights of frozen layers and the base of
+  // adapters. They are no parameters (Parameters). Results keep their bits; a
+  // step also takes the time of reading
   // ExecutionPlan::weight_bytes_read_per_iteration().
   bool read_frozen_weights = false;
   // In training, the prediction that the loss reads stays readable after the
@@ -128,7 +129,7 @@ enum class TensorKind : uint8_t {
   kGradient,
   kDerivative,
   kWorkspace,
-  kReadWeight,  // from its file, for one step
+  kReadWeight,  // from its file, for one step or a few
 };
 constexpr int kTensorKinds = 14;
 
@@ -252,6 +253,11 @@ struct ExecutionPlan {
   // Returns how many bytes of frozen weights an iteration reads from their file
   // (MemoryOptions::read_frozen_weights).
   int64_t weight_bytes_read_per_iteration() const;
+  // Returns how many bytes of frozen weights, at least, an iteration within
+  // this memory must read from their file in any order of its forward steps
+  // and any order of its backward steps. Both need their weights, and no more
+  // than the arena holds can stay in between. Picked rows do not count.
+  int64_t least_weight_bytes_read() const;
   // Returns the names of the layers whose result depends on how the batch is
   // divided (ResolvedLayer::depends_on_batch), such as layers that keep
   // statistics of it. With micro-batches they see only a part of the batch. The

@@ -1,6 +1,8 @@
 #include "footprint/trainer_manager/execution/plan_search.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -253,6 +255,7 @@ absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(StepChoices choices,
       status = Try(std::move(trial), budget_bytes, &best);
     }
   };
+  status = KeepWeights(budget_bytes, &best);
   keep(&StepChoices::swapped, Largest(best.choices.swapped, [this](size_t l) {
     return SizeBytes(network_.layers[l].signature.output);
   }));
@@ -266,6 +269,27 @@ absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(StepChoices choices,
   keep(&StepChoices::dropped, dropped);
   if (!status.ok()) return status;
   return std::move(best.plan);
+}
+
+// Keeps weights that were read from their file for later steps, from the last
+// layer back: between its forward and its backward steps the least runs.
+absl::Status PlanSearch::KeepWeights(int64_t budget_bytes,
+                                     PlannedChoices* best) const {
+  if (budget_bytes == std::numeric_limits<int64_t>::max()) {
+    return absl::OkStatus();
+  }
+  std::vector<int> reads(network_.layers.size(), 0);
+  for (const PlannedStep& step : best->plan.steps) {
+    if (step.kind == StepKind::kReadWeights) ++reads[step.layer];
+  }
+  for (size_t l = reads.size(); l-- > 0;) {
+    if (reads[l] < 2) continue;
+    StepChoices trial = best->choices;
+    trial.kept_weights.push_back(l);
+    const absl::Status status = Try(std::move(trial), budget_bytes, best);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 // Returns the lowest plan of the path, with all outputs kept that do not raise

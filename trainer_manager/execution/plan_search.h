@@ -14,7 +14,8 @@
 // then keeps those outputs again that need not be dropped. If no plan fits, it
 // returns the lowest one; the same search meets a budget of that size. If
 // frozen weights stay in their file, swapping comes first for outputs whose
-// recomputation would read more bytes (PlanBuilder::PreferSwaps).
+// recomputation would read more bytes (PlanBuilder::PreferSwaps), and what the
+// budget leaves first keeps weights from their forward to their backward steps.
 //
 // The greedy path tries every choice during its first tenths of a second. In
 // larger networks it then tries only those that free the most bytes.
@@ -81,6 +82,7 @@ class PlanSearch {
   void KeepFew(const Path& path, std::vector<size_t>* layers) const;
   absl::Status Try(StepChoices trial, int64_t budget_bytes,
                    PlannedChoices* best) const;
+  absl::Status KeepWeights(int64_t budget_bytes, PlannedChoices* best) const;
   absl::StatusOr<ExecutionPlan> KeepAgain(StepChoices choices,
                                           int64_t budget_bytes,
                                           ExecutionPlan plan) const;

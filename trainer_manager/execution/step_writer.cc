@@ -13,15 +13,12 @@ constexpr size_t kMostRecomputations = 16;  // of a layer on average
 
 }  // namespace
 
-StepWriter::StepWriter(const MemoryOptions& options,
-                       std::vector<bool> recomputed, std::vector<bool> swapped,
-                       std::vector<bool> forgotten, ExecutionPlan* plan)
+StepWriter::StepWriter(const MemoryOptions& options, LayerChoices choices,
+                       ExecutionPlan* plan)
     : options_(options),
       plan_(*plan),
       network_(plan->network),
-      recomputed_(std::move(recomputed)),
-      swapped_(std::move(swapped)),
-      forgotten_(std::move(forgotten)),
+      choices_(std::move(choices)),
       layers_(network_.layers.size()),
       derivatives_(network_.inputs.size() + network_.layers.size(), kNone),
       recomputed_tensors_(derivatives_.size(), kNone),
@@ -101,7 +98,8 @@ bool StepWriter::ReadsRows(StepKind kind, size_t l) const {
 }
 
 // Adds a step that reads the weights of `use` that stay in their file, and
-// returns what it writes. The next step must set their indices to kNone again.
+// returns what it writes. The next step must set their indices to kNone again,
+// unless the layer keeps them.
 std::vector<TensorUse> StepWriter::ReadWeights(size_t l, const StepUse& use) {
   PlannedStep step;
   step.kind = StepKind::kReadWeights;
@@ -200,7 +198,8 @@ void StepWriter::Release(size_t l, const StepUse& use) {
   for (const Operand& operand : use.reads) {
     const size_t value = FindValue(l, operand);
     if (value == kNone || --holds_[value] > 0 || value < inputs) continue;
-    if (forgotten_[value - inputs] && !swapped_[value - inputs] &&
+    if (choices_.forgotten[value - inputs] &&
+        !choices_.swapped[value - inputs] &&
         recomputations_ < kMostRecomputations * network_.layers.size()) {
       recomputed_tensors_[value] = kNone;
     }
@@ -216,14 +215,14 @@ void StepWriter::EnsureReadable(size_t l, const Operand& operand) {
     return;
   }
   const ResolvedNetwork::ResolvedLayer& layer = network_.layers[value - inputs];
-  if (swapped_[value - inputs]) {
+  if (choices_.swapped[value - inputs]) {
     recomputed_tensors_[value] =
         AddTensor(absl::StrCat(layer.name, " output back"),
                   TensorKind::kActivation, layer.signature.output);
     AddSwap(StepKind::kSwapIn, value - inputs, recomputed_tensors_[value]);
     return;
   }
-  if (!recomputed_[value - inputs]) return;
+  if (!choices_.recomputed[value - inputs]) return;
   ++recomputations_;
   recomputed_tensors_[value] =
       AddTensor(absl::StrCat(layer.name, " output again"),
@@ -274,6 +273,7 @@ void StepWriter::AddStep(StepKind kind, size_t l, const StepUse& use) {
   for (const Operand& operand : use.writes) add(operand, false, true);
   plan_.steps.push_back(std::move(step));
   for (const TensorUse& weight : read) {
+    if (choices_.keeps_weights[l]) break;
     (*FindWeights(
         l, weight.operand.role))[static_cast<size_t>(weight.operand.index)] =
         kNone;

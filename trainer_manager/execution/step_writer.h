@@ -1,7 +1,7 @@
 // Writes the tensors and steps of a plan one after the other. A step names
 // operands of its layer, and the writer finds their current tensors.
 //
-//   StepWriter writer(options, recomputed, swapped, forgotten, &plan);
+//   StepWriter writer(options, choices, &plan);
 //   writer.layer(l).output = writer.AddTensor("fc output", kind, spec);
 //   writer.AddStep(StepKind::kForward, l, signature.forward);
 //
@@ -47,12 +47,24 @@ class StepWriter {
     size_t output = kNone;
   };
 
-  // The lists say for each layer whether backward steps recompute its output,
-  // whether they read it back from the file, and whether a recomputed output is
-  // forgotten once nothing holds it. After 16 recomputations a layer on
-  // average, nothing is forgotten any more.
-  StepWriter(const MemoryOptions& options, std::vector<bool> recomputed,
-             std::vector<bool> swapped, std::vector<bool> forgotten,
+  // The choices for each layer.
+  struct LayerChoices {
+    explicit LayerChoices(size_t layers)
+        : recomputed(layers),
+          swapped(layers),
+          forgotten(layers),
+          keeps_weights(layers) {}
+
+    std::vector<bool> recomputed;  // backward steps recompute its output
+    std::vector<bool> swapped;     // they read it back from the file
+    // A recomputed output is forgotten once nothing holds it. After 16
+    // recomputations a layer on average, nothing is forgotten any more.
+    std::vector<bool> forgotten;
+    // Weights that its first step reads from their file stay for its others.
+    std::vector<bool> keeps_weights;
+  };
+
+  StepWriter(const MemoryOptions& options, LayerChoices choices,
              ExecutionPlan* plan);
 
   LayerTensors& layer(size_t l) { return layers_[l]; }
@@ -67,7 +79,7 @@ class StepWriter {
 
   // Returns whether the value must be readable when all steps are done.
   bool IsOutput(size_t value) const;
-  bool IsSwapped(size_t l) const { return swapped_[l]; }
+  bool IsSwapped(size_t l) const { return choices_.swapped[l]; }
 
   // Adds a tensor and returns its index in the plan.
   size_t AddTensor(std::string name, TensorKind kind, const TensorType& spec);
@@ -104,9 +116,7 @@ class StepWriter {
   const MemoryOptions& options_;
   ExecutionPlan& plan_;
   const ResolvedNetwork& network_;
-  const std::vector<bool> recomputed_;
-  const std::vector<bool> swapped_;
-  const std::vector<bool> forgotten_;
+  const LayerChoices choices_;
   std::vector<LayerTensors> layers_;
   std::vector<size_t> derivatives_;         // of each value
   std::vector<size_t> recomputed_tensors_;  // of each value

@@ -31,8 +31,7 @@ ExecutionPlan MakePlan(int64_t micro_batches = 1) {
 }
 
 StepWriter MakeWriter(const MemoryOptions& options, ExecutionPlan* plan) {
-  const std::vector<bool> none(3, false);
-  return {options, none, none, none, plan};
+  return {options, StepWriter::LayerChoices(plan->network.layers.size()), plan};
 }
 
 std::vector<std::string> ListNames(const ExecutionPlan& plan) {
@@ -95,10 +94,9 @@ TEST(StepWriterTest, BackwardStepsReadTheValueThatWasCalculatedAgainOnce) {
   for (const bool swapped : {false, true}) {
     ExecutionPlan plan = MakePlan();
     const MemoryOptions options;
-    std::vector<bool> absent = {false, true, false};
-    const std::vector<bool> none(3, false);
-    StepWriter writer(options, swapped ? none : absent, swapped ? absent : none,
-                      none, &plan);
+    StepWriter::LayerChoices choices(3);
+    (swapped ? choices.swapped : choices.recomputed)[1] = true;
+    StepWriter writer(options, choices, &plan);
     const size_t relu = plan.network.inputs.size() + 1;
     writer.layer(0).output =
         writer.AddTensor("fc output", TensorKind::kActivation, {{4, 2}});
