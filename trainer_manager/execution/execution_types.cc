@@ -1,9 +1,5 @@
 #include "footprint/trainer_manager/execution/execution_types.h"
 
-#include <algorithm>
-#include <map>
-#include <string>
-
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/fingerprint.h"
 #include "footprint/trainer_manager/networks/parameter_group.h"
@@ -196,27 +192,6 @@ int64_t ExecutionPlan::weight_bytes_read_per_iteration() const {
     for (const TensorUse& use : step.uses) {
       if (use.written) bytes += tensors[use.tensor].size_bytes;
     }
-  }
-  return bytes * micro_batches;
-}
-
-int64_t ExecutionPlan::least_weight_bytes_read() const {
-  std::map<std::string, int64_t> forward;
-  std::map<std::string, int64_t> backward;
-  for (const PlannedStep& step : steps) {
-    if (step.kind == StepKind::kRecompute) continue;  // others may keep outputs
-    for (const TensorUse& use : step.uses) {
-      const PlannedTensor& tensor = tensors[use.tensor];
-      if (tensor.kind != TensorKind::kReadWeight || !use.read) continue;
-      auto& pass = step.kind == StepKind::kForward ? forward : backward;
-      pass[tensor.name] = tensor.size_bytes;
-    }
-  }
-  int64_t bytes = 0;
-  for (const auto* pass : {&forward, &backward}) {
-    int64_t needed = 0;
-    for (const auto& [name, size_bytes] : *pass) needed += size_bytes;
-    bytes += std::max<int64_t>(0, needed - arena.height_bytes);
   }
   return bytes * micro_batches;
 }

@@ -253,11 +253,6 @@ struct ExecutionPlan {
   // Returns how many bytes of frozen weights an iteration reads from their file
   // (MemoryOptions::read_frozen_weights).
   int64_t weight_bytes_read_per_iteration() const;
-  // Returns how many bytes of frozen weights, at least, an iteration within
-  // this memory must read from their file in any order of its forward steps
-  // and any order of its backward steps. Both need their weights, and no more
-  // than the arena holds can stay in between. Picked rows do not count.
-  int64_t least_weight_bytes_read() const;
   // Returns the names of the layers whose result depends on how the batch is
   // divided (ResolvedLayer::depends_on_batch), such as layers that keep
   // statistics of it. With micro-batches they see only a part of the batch. The

@@ -27,6 +27,7 @@
 #include "footprint/trainer_manager/adapters/adapter_file.h"
 #include "footprint/trainer_manager/adapters/add_adapters.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/execution/weight_reads.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/math/highway_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
@@ -111,7 +112,7 @@ void PrintPlan(const std::string& name, const ExecutionPlan& plan) {
       plan.model_bytes / 1e6, states / 1e6, gradients / 1e6,
       plan.arena.height_bytes / 1e6,
       plan.weight_bytes_read_per_iteration() / 1e6,
-      plan.least_weight_bytes_read() / 1e6,
+      LeastWeightBytesRead(plan) / 1e6,
       plan.swapped_bytes_per_iteration() / 1e6);
 }
 
