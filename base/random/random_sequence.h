@@ -37,6 +37,9 @@ class RandomSequence {
 
   // Returns the next number, of which all 64 bits are random.
   uint64_t Next() { return MixBits(state_ += kRandomStep); }
+  // Skips as many numbers of Next. Each other function takes one of them, and
+  // Normal takes two.
+  void Skip(uint64_t count) { state_ += count * kRandomStep; }
   // Returns a number from 0 to below `limit`, which must be above 0. Smaller
   // numbers are more likely, by a share of at most limit / 2^64.
   uint64_t Below(uint64_t limit) { return Next() % limit; }

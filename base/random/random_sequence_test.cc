@@ -22,6 +22,17 @@ TEST(RandomSequenceTest, TellsANumberWithoutThoseBeforeIt) {
   }
 }
 
+TEST(RandomSequenceTest, SkipsWhatItsFunctionsTake) {
+  RandomSequence drawing(19);
+  RandomSequence skipping(19);
+  for (int i = 0; i < 5; ++i) drawing.Uniform();
+  for (int i = 0; i < 3; ++i) drawing.Normal();
+  drawing.Below(7);
+  drawing.SignedUnit();
+  skipping.Skip(5 + 2 * 3 + 1 + 1);
+  EXPECT_EQ(skipping.Next(), drawing.Next());
+}
+
 TEST(RandomSequenceTest, DrawsEachNumberBelowTheLimitEquallyOften) {
   RandomSequence random(2);
   int counts[7] = {};

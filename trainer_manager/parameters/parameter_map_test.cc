@@ -144,26 +144,32 @@ TEST(ParameterMapTest, APyTorchStateDictInfersTheSame) {
   }
 }
 
+// Also one whose rows are longer than a buffer.
 TEST(ParameterMapTest, AMatrixOfManyBuffersIsTransposed) {
-  Network network;
-  network.AddInput("x", {{1, 301}});
-  network.AddLayer("fc", FullyConnected(211), {"x"});
-  const auto plan = PlanExecution(network, NetworkMode::kInference, {});
-  const auto parameters = *Parameters::Create(*plan, 1);
-  std::vector<float> values(211 * 301);
-  for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<float>(i);
-  }
-  const absl::Status status =
-      Load(Write("large.safetensors",
-                 {{"fc.weight", {211, 301}, values},
-                  {"fc.bias", {211}, std::vector<float>(211, 1.0f)}}),
-           *plan, parameters.get());
-  ASSERT_THAT(status, IsOk());
-  const absl::Span<float> weight = *parameters->Find("fc.weight");
-  for (size_t out = 0; out < 211; ++out) {
-    for (size_t in = 0; in < 301; ++in) {
-      ASSERT_EQ(weight[in * 211 + out], values[out * 301 + in]);
+  constexpr int64_t kShapes[][2] = {{211, 301}, {3, 20'000}};
+  for (const auto& [units, inputs] : kShapes) {
+    Network network;
+    network.AddInput("x", {{1, inputs}});
+    network.AddLayer("fc", FullyConnected(units), {"x"});
+    const auto plan = PlanExecution(network, NetworkMode::kInference, {});
+    const auto parameters = *Parameters::Create(*plan, 1);
+    const auto rows = static_cast<size_t>(units);
+    const auto columns = static_cast<size_t>(inputs);
+    std::vector<float> values(rows * columns);
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i] = static_cast<float>(i);
+    }
+    const absl::Status status =
+        Load(Write("large.safetensors",
+                   {{"fc.weight", {units, inputs}, values},
+                    {"fc.bias", {units}, std::vector<float>(rows, 1.0f)}}),
+             *plan, parameters.get());
+    ASSERT_THAT(status, IsOk());
+    const absl::Span<float> weight = *parameters->Find("fc.weight");
+    for (size_t out = 0; out < rows; ++out) {
+      for (size_t in = 0; in < columns; ++in) {
+        ASSERT_EQ(weight[in * rows + out], values[out * columns + in]);
+      }
     }
   }
 }

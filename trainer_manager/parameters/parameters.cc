@@ -72,16 +72,22 @@ void InitializeAsAsked(const WeightSpec& weight, RandomSequence* random,
   }
 }
 
-// Draws what the weight would take, so that weights that stay in their file do
+// Skips what the weight would draw, so that weights that stay in their file do
 // not change the initial values of others.
-void DrawOnly(const WeightSpec& weight, RandomSequence* random) {
-  float drawn[256];
-  const int64_t elements = weight.spec.shape.elements();
-  for (int64_t done = 0; done < elements;
-       done += static_cast<int64_t>(std::size(drawn))) {
-    const auto part =
-        std::min(std::size(drawn), static_cast<size_t>(elements - done));
-    InitializeAsAsked(weight, random, absl::MakeSpan(drawn, part));
+void SkipDraws(const WeightSpec& weight, RandomSequence* random) {
+  const auto elements = static_cast<uint64_t>(weight.spec.shape.elements());
+  switch (weight.initializer) {
+    case Initializer::kZeros:
+    case Initializer::kOnes:
+      return;
+    case Initializer::kUniformByFan:
+    case Initializer::kUniformByColumns:
+      random->Skip(elements);
+      return;
+    case Initializer::kNormalByFan:
+    case Initializer::kNormal:
+      random->Skip(2 * elements);
+      return;
   }
 }
 
@@ -153,7 +159,7 @@ absl::StatusOr<std::shared_ptr<Parameters>> Parameters::Create(
         if (values.ok()) {
           InitializeAsAsked(weight, &random, *values);
         } else {
-          DrawOnly(weight, &random);
+          SkipDraws(weight, &random);
         }
       }
     }

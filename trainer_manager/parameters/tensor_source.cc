@@ -38,12 +38,46 @@ absl::Status ReadByParts(const SafetensorsFile& file, const TensorInfo& tensor,
   return absl::OkStatus();
 }
 
+// Transposes whole rows of a matrix of the file, the first of which is
+// `first_row` of `rows`. By tiles, each cache line of `values` is written once.
+void TransposeRows(absl::Span<const float> part, size_t columns,
+                   size_t first_row, size_t rows, absl::Span<float> values) {
+  constexpr size_t kTile = 16;
+  float tile[kTile][kTile];
+  const size_t part_rows = part.size() / columns;
+  for (size_t r0 = 0; r0 < part_rows; r0 += kTile) {
+    const size_t tile_rows = std::min(kTile, part_rows - r0);
+    for (size_t c0 = 0; c0 < columns; c0 += kTile) {
+      const size_t tile_columns = std::min(kTile, columns - c0);
+      for (size_t r = 0; r < tile_rows; ++r) {
+        for (size_t c = 0; c < tile_columns; ++c) {
+          tile[c][r] = part[(r0 + r) * columns + c0 + c];
+        }
+      }
+      for (size_t c = 0; c < tile_columns; ++c) {
+        std::copy_n(tile[c], tile_rows,
+                    &values[(c0 + c) * rows + first_row + r0]);
+      }
+    }
+  }
+}
+
 // Reads a matrix of the file and writes its transpose to `values`.
 absl::Status ReadTransposed(const SafetensorsFile& file,
                             const TensorInfo& tensor, absl::Span<float> buffer,
                             absl::Span<float> values) {
   const auto rows = static_cast<size_t>(tensor.shape.rows());
   const auto columns = static_cast<size_t>(tensor.shape.columns());
+  if (columns <= buffer.size()) {
+    const auto whole_rows =
+        buffer.subspan(0, buffer.size() / columns * columns);
+    return ReadByParts(file, tensor, whole_rows,
+                       [&](size_t first, absl::Span<const float> part) {
+                         TransposeRows(part, columns, first / columns, rows,
+                                       values);
+                         return absl::OkStatus();
+                       });
+  }
   return ReadByParts(file, tensor, buffer,
                      [&](size_t first, absl::Span<const float> part) {
                        for (size_t i = 0; i < part.size(); ++i) {
