@@ -12,11 +12,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/adapters/add_adapters.h"
 #include "footprint/trainer_manager/adapters/golden_draws.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/execution/refused_budget.h"
+#include "footprint/trainer_manager/execution/weight_reads.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/attention.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
@@ -27,6 +29,8 @@
 #include "footprint/trainer_manager/layers/rotary_positions.h"
 #include "footprint/trainer_manager/layers/structure_layers.h"
 #include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/parameters/parameter_file.h"
+#include "footprint/trainer_manager/parameters/parameter_map.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/manager.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
@@ -122,13 +126,31 @@ void SetWeights(const AdaptedNetwork& adapted, const Parameters& parameters,
   }
 }
 
+// Writes all initial weights to a file.
+std::string SaveBase(const AdaptedNetwork& adapted, GoldenDraws* draws) {
+  const auto plan = PlanExecution(adapted.network, NetworkMode::kTraining, {});
+  const std::shared_ptr<Parameters> parameters = *Parameters::Create(*plan, 1);
+  SetWeights(adapted, *parameters, draws);
+  const std::string path = TestPath("base.safetensors");
+  EXPECT_THAT(SaveParameters(*parameters, path), IsOk());
+  return path;
+}
+
 std::vector<float> Train(const AdaptedNetwork& adapted,
                          const ExecutionPlan& plan,
                          const OptimizerPointer& optimizer) {
   GoldenDraws draws;
   const std::shared_ptr<Parameters> parameters = *Parameters::Create(plan, 1);
-  SetWeights(adapted, *parameters, &draws);
   ManagerOptions options;
+  if (plan.weight_bytes_read_per_iteration() == 0) {
+    SetWeights(adapted, *parameters, &draws);
+  } else {
+    options.weights_file = SaveBase(adapted, &draws);
+    ParameterMap map;
+    map.only = "*";  // the rest of the file is read step by step
+    EXPECT_THAT(LoadParameters(options.weights_file, map, parameters.get()),
+                IsOk());
+  }
   options.optimizer = optimizer;
   options.swap_folder = testing::TempDir();
   const auto manager = Manager::Create(plan, parameters, options);
@@ -182,14 +204,26 @@ TEST(LlamaAdaptersTest, LossesAreThoseOfTransformersWithEveryBudget) {
   }
   EXPECT_LT(worst, 5e-6);
   EXPECT_LT(losses.back(), losses.front() * 0.8f);
-  // The least budget with a swap file.
+  // The least budget with a swap file, with the base in memory and in its file,
+  // and a budget that keeps some of the weights.
   memory.swap_to_file = true;
-  memory.budget_bytes = 0;
-  memory.budget_bytes = LeastBudgetNamed(plan().status());
-  const auto least = plan();
-  ASSERT_THAT(least, IsOk());
-  EXPECT_LT(least->planned_bytes(), ample->planned_bytes());
-  EXPECT_EQ(Train(*adapted, *least, optimizer), losses);
+  for (const bool reads : {false, true}) {
+    memory.read_frozen_weights = reads;
+    memory.budget_bytes = 0;
+    memory.budget_bytes = LeastBudgetNamed(plan().status());
+    const auto least = plan();
+    ASSERT_THAT(least, IsOk());
+    EXPECT_LT(least->planned_bytes(), ample->planned_bytes());
+    EXPECT_EQ(Train(*adapted, *least, optimizer), losses);
+    memory.budget_bytes += memory.budget_bytes / 4;
+    const auto more = plan();
+    ASSERT_THAT(more, IsOk());
+    EXPECT_EQ(Train(*adapted, *more, optimizer), losses);
+    if (!reads) continue;
+    EXPECT_LT(more->model_bytes, ample->model_bytes);
+    EXPECT_GE(more->weight_bytes_read_per_iteration(),
+              LeastWeightBytesRead(*more));
+  }
 }
 
 }  // namespace

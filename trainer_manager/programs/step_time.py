@@ -159,7 +159,7 @@ def measure(network, batch, rounds):
     print("|---|---|---|---|")
     for name, program in programs.items():
         words = program.greeting.split()
-        planned = "%.2f" % (int(words[-1]) / 1e6) if words[1] == "planned" else ""
+        planned = "%.2f" % (int(words[2]) / 1e6) if words[1] == "planned" else ""
         print("| %s | %.1f | %s | %.5f |" % (
             name, program.finish() / 1e6, planned,
             median_interval(seconds[name])[0]))
