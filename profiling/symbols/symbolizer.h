@@ -9,8 +9,7 @@
 // Addresses are those of the object's file, without what the loader added. An
 // object that does not exist, or has another build ID, gives no frame; nor does
 // an address without a symbol. Debug information is searched in the object,
-// beside it and below /usr/lib/debug, as gdb does. If DEBUGINFOD_URLS names
-// servers, these are asked for it, too, which may take seconds.
+// beside it and below /usr/lib/debug, as gdb does, and never on the network.
 //
 // Thread-compatible. Owns its results until it is destroyed. Memory: the frames
 // of each address, and for each object the debug information that was read and

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <malloc.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -75,6 +76,21 @@ TEST(SymbolizerTest, AnotherBuildOfTheObjectIsNotAsked) {
   EXPECT_EQ(symbolizer.FindInformation(other),
             Symbolizer::Information::kOtherBuild);
   EXPECT_TRUE(symbolizer.Find(other, AddressInSample()).empty());
+}
+
+// A server would learn which programs are measured.
+TEST(SymbolizerTest, NoServerIsAskedForDebugInformation) {
+  constexpr char kStandIn[] = "profiling/symbols/debuginfod_stand_in.so";
+  void* const library = dlopen(kStandIn, RTLD_NOW);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto times_asked =
+      reinterpret_cast<int (*)()>(dlsym(library, "TimesAsked"));
+  setenv("DEBUGINFOD_URLS", "http://127.0.0.1:1", /*overwrite=*/1);
+  Symbolizer symbolizer;
+  EXPECT_EQ(symbolizer.FindInformation({kStandIn, ""}),
+            Symbolizer::Information::kSymbols);
+  EXPECT_EQ(times_asked(), 0);
+  unsetenv("DEBUGINFOD_URLS");
 }
 
 // Returns the allocator's own count of live bytes. A sanitizer replaces the
