@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "footprint/base/files/file_error.h"
 
@@ -17,6 +18,12 @@ absl::StatusOr<Pipe> MakePipe() {
   Pipe pipe;
   pipe.read_end = FileDescriptor(ends[0]);
   pipe.write_end = FileDescriptor(ends[1]);
+  for (FileDescriptor* end : {&pipe.read_end, &pipe.write_end}) {
+    if (end->get() > STDERR_FILENO) continue;
+    FileDescriptor moved(fcntl(end->get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (moved.get() < 0) return FileError(errno, "pipe", "cannot be made");
+    *end = std::move(moved);
+  }
   return pipe;
 }
 

@@ -6,8 +6,10 @@
 //   output->write_end = FileDescriptor();  // closes it: the reader sees the
 //   end
 //
-// A program that is started by exec gets neither end. Movable;
-// thread-compatible. Memory: two descriptors, and the kernel's 64 KiB at most.
+// A program that is started by exec gets neither end. Neither is a standard
+// file, even if this process has closed one, so that a child can replace its
+// standard files one by one. Movable; thread-compatible. Memory: two
+// descriptors, and the kernel's 64 KiB at most.
 
 #ifndef FOOTPRINT_BASE_FILES_PIPE_H_
 #define FOOTPRINT_BASE_FILES_PIPE_H_

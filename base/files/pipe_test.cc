@@ -27,6 +27,26 @@ TEST(PipeTest, ACloseOfTheWritingEndIsTheReadersEnd) {
   EXPECT_EQ(read(pipe->read_end.get(), &byte, 1), 0);
 }
 
+void MakeOneWithoutStandardFiles() {
+  close(STDIN_FILENO);
+  close(STDOUT_FILENO);
+  absl::StatusOr<Pipe> pipe = MakePipe();
+  if (!pipe.ok()) std::_Exit(1);
+  for (const FileDescriptor* end : {&pipe->read_end, &pipe->write_end}) {
+    if (end->get() <= STDERR_FILENO) std::_Exit(2);
+    if (fcntl(end->get(), F_GETFD) != FD_CLOEXEC) std::_Exit(3);
+  }
+  // The two numbers are free again.
+  std::_Exit(open("/dev/null", O_RDONLY) == STDIN_FILENO &&
+                     open("/dev/null", O_WRONLY) == STDOUT_FILENO
+                 ? 0
+                 : 4);
+}
+
+TEST(PipeDeathTest, NeitherEndIsAStandardFile) {
+  EXPECT_EXIT(MakeOneWithoutStandardFiles(), testing::ExitedWithCode(0), "");
+}
+
 void MakeOneWithoutDescriptors() {
   const rlimit limit = {3, 3};
   setrlimit(RLIMIT_NOFILE, &limit);

@@ -16,12 +16,15 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/pipe.h"
@@ -33,7 +36,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr rlim_t kStackBytes = rlim_t{8} << 20;
-constexpr rlim_t kOpenFiles = 1024;
+constexpr int kOpenFiles = 1024;
 // How long a killed process may take to end. Only an uninterruptible wait in
 // the kernel takes longer than milliseconds.
 constexpr std::chrono::seconds kReapLimit(30);
@@ -76,18 +79,33 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+// Returns the largest number of a descriptor of this process. The limit of open
+// files does not bound it: it may have been lowered.
+int FindHighestFile() {
+  int highest = kOpenFiles;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry("/proc/self/fd", error), end;
+       !error && entry != end; entry.increment(error)) {
+    int file = 0;
+    if (absl::SimpleAtoi(entry->path().filename().native(), &file)) {
+      highest = std::max(highest, file);
+    }
+  }
+  return highest;
+}
+
 // Makes all descriptors above standard error close when the program starts.
-void CloseOtherFilesOnExecute() {
+void CloseOtherFilesOnExecute(int highest) {
 #ifdef SYS_close_range
   constexpr unsigned kCloseOnExecute = 1u << 2;  // CLOSE_RANGE_CLOEXEC
   if (syscall(SYS_close_range, 3u, ~0u, kCloseOnExecute) == 0) return;
 #endif
-  const long highest = sysconf(_SC_OPEN_MAX);
-  for (int file = 3; file < highest; ++file) fcntl(file, F_SETFD, FD_CLOEXEC);
+  for (int file = 3; file <= highest; ++file) fcntl(file, F_SETFD, FD_CLOEXEC);
 }
 
 bool RedirectFiles(int standard_error) {
-  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  // If standard files are closed, this is one of them, and stays open.
+  const int nothing = open("/dev/null", O_RDWR);
   return nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
          dup2(nothing, STDOUT_FILENO) >= 0 &&
          dup2(standard_error, STDERR_FILENO) >= 0;
@@ -98,7 +116,7 @@ bool RedirectFiles(int standard_error) {
 [[noreturn]] void BecomeProgram(const FreshProcess& process,
                                 char* const* arguments,
                                 char* const* environment, int standard_error,
-                                int report) {
+                                int report, int highest_file) {
   const auto tell = [report](StartStep step) {
     const StartReport message = {step, errno};
     // If this fails, the error cannot be reported anywhere.
@@ -124,7 +142,7 @@ bool RedirectFiles(int standard_error) {
     tell(kFiles);
     _exit(127);
   }
-  CloseOtherFilesOnExecute();
+  CloseOtherFilesOnExecute(highest_file);
   if (chdir(process.working_folder.c_str()) != 0) {
     tell(kFolder);
     _exit(127);
@@ -301,6 +319,7 @@ absl::StatusOr<ProcessEnd> RunFreshProcess(const FreshProcess& process) {
   std::signal(SIGCHLD, SIG_DFL);
 
   // Starts the program.
+  const int highest_file = FindHighestFile();
   ProcessEnd end;
   end.process_id = fork();
   if (end.process_id < 0) {
@@ -309,7 +328,8 @@ absl::StatusOr<ProcessEnd> RunFreshProcess(const FreshProcess& process) {
   }
   if (end.process_id == 0) {
     BecomeProgram(process, arguments.data(), environment.data(),
-                  errors->write_end.get(), report->write_end.get());
+                  errors->write_end.get(), report->write_end.get(),
+                  highest_file);
   }
   errors->write_end = FileDescriptor();
   report->write_end = FileDescriptor();

@@ -6,9 +6,11 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -119,14 +121,28 @@ void ForbidCloseRange() {
   ASSERT_EQ(syscall(SYS_close_range, 1000, 1000, 0), -1);
 }
 
+// The program may have 1,024 open files, this process more.
+constexpr int kBeyondLimit = 2000;
+
+void AllowFiles(rlim_t count) {
+  rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  ASSERT_GE(limit.rlim_max, count);
+  limit.rlim_cur = std::max(limit.rlim_cur, count);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
 TEST(FreshProcessDeathTest, InheritsNoFileOnOlderKernels) {
   EXPECT_EXIT(
       {
         ForbidCloseRange();
+        AllowFiles(kBeyondLimit + 1);
         const int file = open("/dev/null", O_RDONLY);  // not close-on-exec
-        const bool is_there = dup2(file, 57) == 57;
-        const ProcessEnd end = RunToEnd(
-            Shell("[ ! -e /proc/self/fd/57 ] || echo inherited >&2; exit 0"));
+        const bool is_there =
+            dup2(file, 57) == 57 && dup2(file, kBeyondLimit) == kBeyondLimit;
+        const ProcessEnd end =
+            RunToEnd(Shell("for f in 57 2000; do [ ! -e /proc/self/fd/$f ] || "
+                           "echo $f is inherited >&2; done; exit 0"));
         std::cerr << end.standard_error_tail;
         std::exit(is_there && end.kind == Kind::kExited &&
                           end.standard_error_tail.empty()
@@ -136,6 +152,30 @@ TEST(FreshProcessDeathTest, InheritsNoFileOnOlderKernels) {
       testing::ExitedWithCode(0), "");
 }
 #endif
+
+// Returns a program that shows its standard files by their links.
+FreshProcess ProgramThatShowsItsFiles() {
+  return Shell(
+      "for f in 0 1 2; do readlink /proc/$$/fd/$f || echo $f is closed; done "
+      "| sed 's/:.*//' >&2");
+}
+
+// A service may be started with closed files, whose numbers pipes would get.
+TEST(FreshProcessDeathTest, TheCallersClosedStandardFilesAreOpen) {
+  const std::string whole = "/dev/null\n/dev/null\npipe\n";
+  EXPECT_EQ(RunToEnd(ProgramThatShowsItsFiles()).standard_error_tail, whole);
+  const auto are_open_without = [&whole](const std::vector<int>& closed) {
+    for (const int file : closed) close(file);
+    const auto end = RunFreshProcess(ProgramThatShowsItsFiles());
+    return end.ok() && end->standard_error_tail == whole;
+  };
+  for (const std::vector<int>& closed : std::vector<std::vector<int>>{
+           {0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}) {
+    EXPECT_EXIT(std::exit(are_open_without(closed) ? 0 : 1),
+                testing::ExitedWithCode(0), "")
+        << testing::PrintToString(closed);
+  }
+}
 
 TEST(FreshProcessTest, ReadsAndWritesNothing) {
   EXPECT_EQ(RunToEnd(Shell("in=$(readlink /proc/$$/fd/0); "
