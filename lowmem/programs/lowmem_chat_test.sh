@@ -54,6 +54,14 @@ cmp -s least gguf || fail "the folder answers '$(cat least)', the file '$(cat gg
 "$BIN/lowmem_run" model.gguf --ids="$ids" --generate=2 --backend=direct >out 2>err ||
   fail "lowmem_run of a file: $(cat err)"
 grep -q advice out && fail "advice to pack what is read as it is: $(cat out)"
+# lowmem_pack refuses GGUF files, so the advice must not name it.
+"$BIN/lowmem_generate" --shape=gpt2 --layers=1 --hidden=64 --heads=2 --intermediate=4000 \
+  --vocabulary=20 --positions=40 wide 2>err || fail "a wide model: $(cat err)"
+"$BIN/gguf_of_checkpoint.py" wide wide.gguf || fail "no wide GGUF file"
+"$BIN/lowmem_run" wide.gguf --ids=1,2,3 --backend=direct --budget=least >out 2>err ||
+  fail "a wide GGUF file: $(cat err)"
+grep -q '^advice .* a larger --budget reads fewer' out || fail "no advice: $(cat out)"
+grep -q lowmem_pack out && fail "advice that lowmem_pack refuses: $(cat out)"
 
 # A quantised folder must give the same answer for every budget.
 mkdir small && cp model/config.json model/tokenizer.json small/

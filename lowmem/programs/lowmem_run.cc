@@ -339,20 +339,26 @@ bool ReadsTooMuch(const WeightStore& store) {
 }
 
 // Says what fixes that: a file in panels, and a budget of `panel_budget_bytes`,
-// which has room for them.
+// which has room for them. A GGUF file has no panels.
 void PrintAdvice(const WeightStore& store, int64_t budget_bytes,
                  int64_t panel_budget_bytes) {
   const WeightCounters counters = store.counters();
+  const std::string command = PackCommand(store);
+  std::string remedies;
+  if (!command.empty() && !IsPacked(store)) {
+    absl::StrAppend(&remedies, "             ", command, "\n");
+  }
+  if (!command.empty() && budget_bytes < panel_budget_bytes) {
+    absl::StrAppend(&remedies, "             --budget=", panel_budget_bytes,
+                    " or more\n");
+  }
   printf(
       "advice       %s of the %s read were not needed: they lie around rows of "
-      "a few columns; to fix it, run:\n",
+      "a few columns; %s\n%s",
       FormatRoundedBytes(counters.bytes_around_rows).c_str(),
-      FormatRoundedBytes(counters.bytes_read).c_str());
-  if (!IsPacked(store)) printf("             %s\n", PackCommand(store).c_str());
-  if (budget_bytes < panel_budget_bytes) {
-    printf("             --budget=%lld or more\n",
-           static_cast<long long>(panel_budget_bytes));
-  }
+      FormatRoundedBytes(counters.bytes_read).c_str(),
+      remedies.empty() ? "a larger --budget reads fewer" : "to fix it, run:",
+      remedies.c_str());
 }
 
 void PrintArithmetic(Arithmetic arithmetic,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -255,6 +256,14 @@ TEST(ShardedStoreTest, HasOneIndexOfAllTensors) {
   EXPECT_EQ(PackCommand(**store),
             absl::StrCat("lowmem_pack ", index, " ",
                          checkpoint.path("model.safetensors")));
+  // The command must not write to the index, whatever its name is.
+  const std::string other = checkpoint.path("weights.json");
+  std::filesystem::copy_file(index, other);
+  const auto same = WeightStore::Open(other, WeightBackend::kPread);
+  ASSERT_THAT(same, IsOk());
+  EXPECT_EQ(PackCommand(**same),
+            absl::StrCat("lowmem_pack ", other, " ",
+                         checkpoint.path("weights.safetensors")));
   const auto missing = (*store)->Find("wode");
   EXPECT_THAT(missing, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(std::string(missing.status().message()),

@@ -145,8 +145,14 @@ absl::StatusOr<Weight> WeightStore::Find(absl::string_view name) const {
 
 std::string PackCommand(const WeightStore& store) {
   const std::string& input = store.index().file_name();
-  return absl::StrCat("lowmem_pack ", input, " ",
-                      absl::StripSuffix(input, ".index.json"));
+  if (IsGgufFile(input)) return "";
+  absl::string_view output = input;
+  absl::string_view ending;
+  if (!absl::ConsumeSuffix(&output, ".index.json") &&
+      absl::ConsumeSuffix(&output, ".json")) {
+    ending = ".safetensors";
+  }
+  return absl::StrCat("lowmem_pack ", input, " ", output, ending);
 }
 
 }  // namespace footprint

@@ -197,7 +197,7 @@ class WeightStore {
 };
 
 // Returns the command that packs the store's file in place, or its several
-// files into one.
+// files into one. Returns an empty text for a GGUF file, which is not packed.
 std::string PackCommand(const WeightStore& store);
 
 }  // namespace footprint

@@ -139,9 +139,9 @@ TextOptions TextOptionsFor(const MeasuredRun& run,
 MeasuredRun Reduced(MeasuredRun run, const MemprofOptions& options) {
   if (!options.is_reduced) return run;
   RunThresholds thresholds;
-  thresholds.memory_share = options.memory_threshold.share;
+  thresholds.memory_percent = options.memory_threshold.percent;
   thresholds.memory_bytes = options.memory_threshold.amount;
-  thresholds.processor_share = options.cpu_threshold.share;
+  thresholds.processor_percent = options.cpu_threshold.percent;
   return ReducedRun(run, thresholds);
 }
 

@@ -329,11 +329,11 @@ absl::Status SetOption(absl::string_view word, const std::vector<Option>& known,
 }
 
 void SetDefaultThresholds(MemprofOptions* options) {
-  constexpr double kShare = 0.01;
+  constexpr double kPercent = 1;
   for (ReportThreshold* threshold :
        {&options->memory_threshold, &options->cpu_threshold}) {
-    if (threshold->share == 0 && threshold->amount == 0) {
-      threshold->share = kShare;
+    if (threshold->percent == 0 && threshold->amount == 0) {
+      threshold->percent = kPercent;
     }
   }
 }

@@ -150,13 +150,13 @@ TEST(MemprofOptionsTest, ThresholdsHideWhatIsSmall) {
   auto options = Parse({"--memory_threshold=64KiB", "--cpu_threshold=5%", "x"});
   ASSERT_THAT(options, IsOk());
   EXPECT_EQ(options->memory_threshold.amount, 65536);
-  EXPECT_EQ(options->cpu_threshold.share, 0.05);
+  EXPECT_EQ(options->cpu_threshold.percent, 5);
   EXPECT_FALSE(options->is_reduced);
   options = Parse({"--reduced", "--cpu_threshold=5%", "x"});
   ASSERT_THAT(options, IsOk());
   EXPECT_TRUE(options->is_reduced);
-  EXPECT_EQ(options->memory_threshold.share, 0.01);
-  EXPECT_EQ(options->cpu_threshold.share, 0.05);
+  EXPECT_EQ(options->memory_threshold.percent, 1);
+  EXPECT_EQ(options->cpu_threshold.percent, 5);
   ExpectRefused({"--cpu_threshold=64KiB", "x"}, "--cpu_threshold: a threshold");
   ExpectRefused({"--reduced=1%", "x"}, "thresholds have");
 }

@@ -31,7 +31,7 @@ void WriteEveryReport(const MeasuredRun& run) {
   EXPECT_FALSE(CompareText(run, run).empty());
   (void)PprofReport(run);
   RunThresholds thresholds;
-  thresholds.memory_share = 0.1;
+  thresholds.memory_percent = 10;
   EXPECT_THAT(CheckMeasuredRun(ReducedRun(run, thresholds)), IsOk());
 }
 

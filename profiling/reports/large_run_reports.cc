@@ -38,7 +38,7 @@ struct Report {
 
 size_t SizeOfReduced(const MeasuredRun& run) {
   RunThresholds thresholds;
-  thresholds.memory_share = 0.001;
+  thresholds.memory_percent = 0.1;
   return ReducedRun(run, thresholds).ByteSizeLong();
 }
 

@@ -11,14 +11,12 @@ namespace footprint {
 
 absl::StatusOr<ReportThreshold> ParseShareThreshold(absl::string_view text) {
   ReportThreshold threshold;
-  double percent = 0;
   if (!absl::EndsWith(text, "%") ||
-      !absl::SimpleAtod(absl::StripSuffix(text, "%"), &percent) ||
-      !(percent >= 0 && percent <= 100)) {
+      !absl::SimpleAtod(absl::StripSuffix(text, "%"), &threshold.percent) ||
+      !(threshold.percent >= 0 && threshold.percent <= 100)) {
     return absl::InvalidArgumentError(
         absl::StrCat("a threshold is a percentage, such as 1%, not ", text));
   }
-  threshold.share = percent / 100;
   return threshold;
 }
 

@@ -16,13 +16,16 @@
 namespace footprint {
 
 struct ReportThreshold {
-  double share = 0;  // of the whole, 0 to 1
+  double percent = 0;  // of the whole, 0 to 100
   int64_t amount = 0;
 
   // Returns whether `part` of `whole` is below the threshold.
   bool Hides(int64_t part, int64_t whole) const {
+    // The quotient is rounded as the percentage was when it was parsed, so a
+    // part of exactly the percentage is equal.
     return part < amount ||
-           static_cast<double>(part) < share * static_cast<double>(whole);
+           100 * static_cast<double>(part) / static_cast<double>(whole) <
+               percent;
   }
 };
 

@@ -14,7 +14,8 @@ void ParseAnyThreshold(absl::string_view text) {
   const absl::StatusOr<ReportThreshold> share = ParseShareThreshold(text);
   if (memory.ok()) {
     Require(memory->amount >= 0, "bytes are not negative");
-    Require(memory->share >= 0 && memory->share <= 1, "a share is a share");
+    Require(memory->percent >= 0 && memory->percent <= 100,
+            "a percentage is a share");
   } else {
     RequireRefusal(memory.status());
     Require(!share.ok(), "a share of memory is a threshold of memory");

@@ -1,5 +1,6 @@
 #include "footprint/profiling/reports/report_threshold.h"
 
+#include "absl/strings/str_cat.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "gtest/gtest.h"
 
@@ -16,6 +17,17 @@ TEST(ReportThresholdTest, IsAShareOrAFigure) {
   EXPECT_TRUE(threshold->Hides(65535, 1));
   EXPECT_FALSE(threshold->Hides(65536, int64_t{1} << 60));
   EXPECT_FALSE(ReportThreshold().Hides(0, 0));
+}
+
+// Neither 7 % of 100 nor 0.7 % of 1,000 is exact in binary.
+TEST(ReportThresholdTest, ExactlyThePercentageIsShown) {
+  for (int tenths = 1; tenths <= 1000; ++tenths) {
+    const auto threshold =
+        ParseShareThreshold(absl::StrCat(tenths / 10, ".", tenths % 10, "%"));
+    ASSERT_THAT(threshold, IsOk());
+    EXPECT_FALSE(threshold->Hides(tenths, 1000)) << tenths;
+    EXPECT_TRUE(threshold->Hides(tenths - 1, 1000)) << tenths;
+  }
 }
 
 TEST(ReportThresholdTest, OthersAreRefused) {

@@ -241,7 +241,7 @@ TEST(RunReportTest, ProcessorTimeIsOfAllProcessesAndItsCallMayBeUnknown) {
   EXPECT_THAT(text, HasSubstr("0.250 s   8.3 %  0.250 s      0.000 s  0.000 s  "
                               "[call unknown]"));
   RunReportOptions options;
-  options.cpu_threshold.share = 0.1;
+  options.cpu_threshold.percent = 10;
   const std::string shortened = Table(run, "Processor time", options);
   EXPECT_THAT(shortened, Not(HasSubstr("[call")));
   EXPECT_THAT(shortened, HasSubstr("and 1 more place: 0.250 s\n"));

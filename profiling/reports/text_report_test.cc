@@ -107,7 +107,7 @@ TEST_F(TextReportTest, AnEmptyTableIsASentence) {
 
 TEST_F(TextReportTest, RowsBelowTheThresholdAreOneRow) {
   TextOptions options;
-  options.memory_threshold.share = 0.5;
+  options.memory_threshold.percent = 50;
   const std::string text = TextReport(run_, options);
   EXPECT_THAT(text, Not(HasSubstr("25.0 MiB  25.0 %")));
   EXPECT_THAT(text, HasSubstr("and 1 more place: 25.0 MiB (26,214,400 B)"));

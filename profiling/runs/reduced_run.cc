@@ -34,9 +34,11 @@ struct PlaceFigures {
   }
 };
 
-bool Reaches(int64_t part, int64_t whole, double share, int64_t least) {
+// A part of exactly the percentage reaches it: both sides are rounded alike.
+bool Reaches(int64_t part, int64_t whole, double percent, int64_t least) {
   return part > 0 && part >= least &&
-         static_cast<double>(part) >= share * static_cast<double>(whole);
+         100 * static_cast<double>(part) / static_cast<double>(whole) >=
+             percent;
 }
 
 class Reducer {
@@ -85,12 +87,12 @@ class Reducer {
                         ReachesMemory(figures.at_end, all.at_end) ||
                         ReachesMemory(figures.allocated, all.allocated) ||
                         Reaches(figures.processor_ns, all.processor_ns,
-                                thresholds_.processor_share, 1);
+                                thresholds_.processor_percent, 1);
     }
   }
 
   bool ReachesMemory(const Amount& part, const Amount& whole) const {
-    return Reaches(part.bytes(), whole.bytes(), thresholds_.memory_share,
+    return Reaches(part.bytes(), whole.bytes(), thresholds_.memory_percent,
                    thresholds_.memory_bytes);
   }
 

@@ -1,7 +1,7 @@
 // Reduces a run to its large sites, for smaller files and shorter reports.
 //
 //   RunThresholds thresholds;
-//   thresholds.memory_share = 0.01;
+//   thresholds.memory_percent = 1;
 //   const MeasuredRun reduced = ReducedRun(run, thresholds);
 //
 // It keeps the call sites of each place in the code that reaches the threshold
@@ -23,11 +23,11 @@
 
 namespace footprint {
 
-// Shares from 0 to 1, and a least number of bytes.
+// Percentages of the whole, and a least number of bytes.
 struct RunThresholds {
-  double memory_share = 0;
+  double memory_percent = 0;
   int64_t memory_bytes = 0;
-  double processor_share = 0;
+  double processor_percent = 0;
 };
 
 MeasuredRun ReducedRun(const MeasuredRun& run, const RunThresholds& thresholds);

@@ -19,7 +19,7 @@ TEST(ReducedRunTest, SumsStayByThreadAndStage) {
     RandomSequence random(seed);
     const MeasuredRun run = RandomRun(&random);
     RunThresholds thresholds;
-    thresholds.memory_share = random.Uniform() / 2;
+    thresholds.memory_percent = 50 * random.Uniform();
     const MeasuredRun reduced = ReducedRun(run, thresholds);
     ASSERT_THAT(CheckMeasuredRun(reduced), IsOk());
     EXPECT_LE(reduced.calls_size(), run.calls_size() + 1);
@@ -53,7 +53,7 @@ TEST(ReducedRunTest, SmallPlacesAreOneAndLargeOnesStay) {
     site->mutable_at_peak()->set_bytes(i == 3 ? 910 : 10);
   }
   RunThresholds thresholds;
-  thresholds.memory_share = 0.5;
+  thresholds.memory_percent = 50;
   MeasuredRun reduced = ReducedRun(run, thresholds);
   auto rows = SiteRows(reduced, reduced.images(0));
   ASSERT_EQ(rows.size(), 2u);
@@ -67,10 +67,30 @@ TEST(ReducedRunTest, SmallPlacesAreOneAndLargeOnesStay) {
   EXPECT_EQ(SiteRows(reduced, reduced.images(0)).size(), 4u);
   run.mutable_images(0)->mutable_sites(5)->clear_at_end();
   run.mutable_images(0)->mutable_sites(7)->clear_allocated();
-  thresholds.memory_share = 0;
+  thresholds.memory_percent = 0;
   thresholds.memory_bytes = 11;
   reduced = ReducedRun(run, thresholds);
   EXPECT_EQ(SiteRows(reduced, reduced.images(0)).size(), 2u);
+}
+
+// 7 % of 100 is not exact in binary.
+TEST(ReducedRunTest, APlaceOfExactlyThePercentageStays) {
+  MeasuredRun run;
+  MeasuredImage* const image = run.add_images();
+  for (const int64_t bytes : {7, 6, 87}) {
+    run.add_frames()->set_function("Function" + std::to_string(bytes));
+    run.add_calls()->set_frame(static_cast<uint32_t>(run.frames_size() - 1));
+    SiteAmounts* const site = image->add_sites();
+    site->set_call(static_cast<uint32_t>(run.calls_size()));
+    site->mutable_at_peak()->set_bytes(bytes);
+  }
+  RunThresholds thresholds;
+  thresholds.memory_percent = 7;
+  const MeasuredRun reduced = ReducedRun(run, thresholds);
+  const auto rows = SiteRows(reduced, reduced.images(0));
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[1].frame.function(), "Function7");
+  EXPECT_EQ(rows[2].frame.function(), "[below the threshold]");
 }
 
 // Copies count at the places that are kept.
@@ -88,7 +108,7 @@ TEST(ReducedRunTest, CopiesGoWithTheirPlaces) {
     copy->mutable_copied()->set_bytes(i + 1);
   }
   RunThresholds thresholds;
-  thresholds.memory_share = 0.5;
+  thresholds.memory_percent = 50;
   const MeasuredRun reduced = ReducedRun(run, thresholds);
   ASSERT_THAT(CheckMeasuredRun(reduced), IsOk());
   std::map<std::string, int64_t> copied_bytes;
@@ -114,8 +134,8 @@ TEST(ReducedRunTest, ProcessorTimeKeepsAPlace) {
     time->set_native_ns(i == 1 ? 1000 : 1);
   }
   RunThresholds thresholds;
-  thresholds.memory_share = 0.01;
-  thresholds.processor_share = 0.01;
+  thresholds.memory_percent = 1;
+  thresholds.processor_percent = 1;
   const MeasuredRun reduced = ReducedRun(run, thresholds);
   ASSERT_EQ(reduced.images(0).processor_time_size(), 2);
   EXPECT_EQ(reduced.frames_size(), 2);
