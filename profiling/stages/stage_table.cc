@@ -36,6 +36,8 @@ struct Visit {
   uint32_t stage;
   uint32_t thread;
   StageKind kind;
+  // How many visits of its thread were open and not recorded when it began.
+  int unrecorded_before;
   HeapPhase phase;
   int64_t begin_time_ns;
 };
@@ -284,7 +286,7 @@ int64_t BeginVisitLocked(StageKind kind, const char* name)
     return kUnrecordedVisit;
   }
   Visit& visit = visits[visit_count];
-  visit = {++last_visit_number, stage, thread, kind, {}, 0};
+  visit = {++last_visit_number, stage, thread, kind, unrecorded_visits, {}, 0};
   OpenVisit(&visit);
   ++visit_count;
   PublishStage();
@@ -322,7 +324,8 @@ int FindVisit(int64_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   return -1;
 }
 
-// Counts an end before that of a named stage inside.
+// Counts the end of a visit if a named visit inside it, of the same thread, is
+// still open.
 void NoteCrossing(int index) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   for (int i = visit_count; --i > index;) {
     if (IsAutomatic(visits[i]) || visits[i].thread != visits[index].thread) {
@@ -337,12 +340,22 @@ void NoteCrossing(int index) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   }
 }
 
+// Ends the visit that the thread began last of those that are not recorded.
+void EndUnrecordedVisit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
+  --unrecorded_visits;
+  for (int i = 0; i < visit_count; ++i) {
+    if (visits[i].thread != ThreadNumber()) continue;
+    visits[i].unrecorded_before =
+        std::min(visits[i].unrecorded_before, unrecorded_visits);
+  }
+}
+
 // Returns false if there is no such visit.
 bool EndVisitLocked(StageKind kind, int64_t visit)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   if (stages == nullptr) return false;
   if (visit == kUnrecordedVisit) {
-    if (unrecorded_visits > 0) --unrecorded_visits;
+    if (unrecorded_visits > 0) EndUnrecordedVisit();
     return false;
   }
   const int index = FindVisit(visit);
@@ -393,8 +406,8 @@ uint32_t CopyStage(const StageFile& from, uint32_t number)
 }
 
 // Returns whether a visit goes on in the child of a fork. The other threads are
-// gone, except for their files and for the stages of the main thread, which
-// this thread may be inside.
+// gone, but their files are still open, and this thread may be inside stages of
+// the main thread.
 bool IsInherited(const Visit& visit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   return visit.kind == StageKind::kFile || visit.thread == ThreadNumber() ||
          visit.thread == main_thread;
@@ -411,6 +424,7 @@ void InheritVisits(const StageFile& parents)
     if (!IsInherited(visit)) continue;
     visit.stage = CopyStage(parents, visit.stage);
     if (visit.stage == 0) continue;
+    if (visit.thread != ThreadNumber()) visit.unrecorded_before = 0;
     visit.thread = ThreadNumber();
     stages->stages[visit.stage].is_inherited = 1;
     visits[visit_count] = visit;
@@ -519,18 +533,17 @@ void EndLastNamedVisit() {
   {
     StagesLock guard;
     if (stages == nullptr) return;
-    if (unrecorded_visits > 0) {
-      --unrecorded_visits;
+    const int index = FindLastNamedVisit();
+    const bool is_own = index >= 0 && visits[index].thread == ThreadNumber();
+    if (unrecorded_visits > (is_own ? visits[index].unrecorded_before : 0)) {
+      EndUnrecordedVisit();
       return;
     }
-    const int index = FindLastNamedVisit();
     if (index < 0) {
       Add(&stages->needless_end_count, 1);
       return;
     }
-    if (visits[index].thread != ThreadNumber()) {
-      Add(&stages->other_thread_end_count, 1);
-    }
+    if (!is_own) Add(&stages->other_thread_end_count, 1);
     EndVisitAt(index);
   }
   AddTimePoint(StageKind::kNamed);

@@ -87,6 +87,21 @@ measure deep=300 begin=a hold=1 end
 check 'figures("a") == [1, 1, 1, 1]' '"44 visits of stages were not recorded" in notes' \
   'stage("deep 0")["volume"] == B and stage("deep 200")["unmeasured"] == 1' \
   'stage("deep 255")["visits"] == 1'
+# Ends without a number end the visit that the thread began last, whether or not
+# it is recorded.
+mapfile -t full < <(printf 'open=x%.0s\n' {1..256})
+measure thread "${full[@]}" join begin=lost close=0 begin=a hold=1 end hold=1 end hold=1
+check 'figures("a") == [1, 1, 1, 1] and not stage("a")["left_open"]' \
+  '"1 visits of stages were not recorded" in notes' '"another thread" not in notes'
+measure thread "${full[@]}" join begin=lost close=0 begin=a begin=lost hold=1 end hold=1 end \
+  hold=1 end hold=1
+check 'figures("a") == [2, 2, 2, 2] and not stage("a")["left_open"]' \
+  '"2 visits of stages were not recorded" in notes' '"another thread" not in notes'
+# The visit that is not recorded, the 256th that is opened, ends before "a".
+measure thread "${full[@]}" join open=lost close=0 begin=a close=256 begin=lost hold=1 end \
+  hold=1 end hold=1
+check 'figures("a") == [2, 2, 2, 2] and not stage("a")["left_open"]' \
+  '"2 visits of stages were not recorded" in notes' '"another thread" not in notes'
 measure many=5000 begin=a hold=1 end
 check 'stage("[more stages]")["visits"] == 5000 - 4092 + 1' \
   'figures("[more stages]") == [1, 1, 1, 1]' '"too many different stages" in notes'
