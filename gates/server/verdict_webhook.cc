@@ -1,5 +1,8 @@
 #include "footprint/gates/server/verdict_webhook.h"
 
+#include <fcntl.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -18,10 +21,11 @@
 namespace footprint {
 namespace {
 
-constexpr int kTimeoutSeconds = 10;
 constexpr int kMostRefusals = 5;
 // How often to look for new verdicts, and for the end.
 constexpr absl::Duration kPollTime = absl::Milliseconds(200);
+// How often to end a connection until its request has ended.
+constexpr absl::Duration kEndTime = absl::Milliseconds(10);
 
 // Returns the number of bytes of "http://HOST:PORT" in the URL.
 size_t SizeOfAddress(absl::string_view url) {
@@ -69,9 +73,16 @@ void VerdictWebhook::Stop() {
   {
     MutexLock lock(&mutex_);
     is_stopping_ = true;
-    if (end_request_) end_request_();
   }
+  // The request may be about to connect, or to try another address.
+  while (EndRequest()) absl::SleepFor(kEndTime);
   if (thread_.joinable()) thread_.join();
+}
+
+bool VerdictWebhook::EndRequest() {
+  MutexLock lock(&mutex_);
+  if (connection_.is_open()) shutdown(connection_.get(), SHUT_RDWR);
+  return is_sending_;
 }
 
 // The file is a line "ORDER URL".
@@ -159,9 +170,14 @@ VerdictWebhook::Answer VerdictWebhook::Send(const std::string& body,
                                             std::string* reason) {
   const size_t address_size = SizeOfAddress(options_.url);
   httplib::Client client(options_.url.substr(0, address_size));
-  client.set_connection_timeout(kTimeoutSeconds);
-  client.set_read_timeout(kTimeoutSeconds);
-  client.set_write_timeout(kTimeoutSeconds);
+  const auto time_limit = absl::ToChronoMilliseconds(options_.time_limit);
+  client.set_connection_timeout(time_limit);
+  client.set_read_timeout(time_limit);
+  client.set_write_timeout(time_limit);
+  client.set_socket_options([this](int socket) {
+    MutexLock lock(&mutex_);
+    connection_ = FileDescriptor(fcntl(socket, F_DUPFD_CLOEXEC, 0));
+  });
   httplib::Request request;
   request.method = "POST";
   request.path = options_.url.substr(address_size);
@@ -179,12 +195,13 @@ VerdictWebhook::Answer VerdictWebhook::Send(const std::string& body,
   {
     MutexLock lock(&mutex_);
     if (is_stopping_) return Answer::kNone;
-    end_request_ = [&client] { client.stop(); };
+    is_sending_ = true;
   }
   const httplib::Result result = client.send(request);
   {
     MutexLock lock(&mutex_);
-    end_request_ = nullptr;
+    is_sending_ = false;
+    connection_ = FileDescriptor();
   }
   // The handler is not called for 204, which has no content.
   if (status == 0 && result) status = result->status;

@@ -43,6 +43,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/threads/mutex.h"
 #include "footprint/gates/store/trial_store.h"
 
@@ -60,6 +61,9 @@ struct WebhookOptions {
   std::function<void(absl::string_view line)> report;
   absl::Duration first_pause = absl::Seconds(1);
   absl::Duration most_pause = absl::Minutes(10);
+  // Each of these ends after that: connecting, a pause while a request is sent,
+  // and waiting for the answer.
+  absl::Duration time_limit = absl::Seconds(10);
 };
 
 // Returns InvalidArgument unless `url` is "http://HOST:PORT/PATH" or, with TLS,
@@ -79,10 +83,10 @@ class VerdictWebhook {
   // file of the position has something else, and else FileError's and the
   // store's.
   absl::Status Start();
-  // Ends the thread, and the request that it has sent. Waits at most 10 s for
-  // a connection that is being made, and for the name of its host as long as
-  // the system looks for it. The verdict is sent again by the next object: one
-  // that was stopped cannot be started again.
+  // Ends the thread, and the request that it sends or for which it connects.
+  // Waits only for the name of the host, as long as the system looks for it.
+  // The verdict is sent again by the next object: one that was stopped cannot
+  // be started again.
   void Stop();
 
  private:
@@ -96,6 +100,8 @@ class VerdictWebhook {
   bool Deliver(const StoredTrial& trial);
   // Sends it once. Sets `reason` to what went wrong.
   Answer Send(const std::string& body, std::string* reason);
+  // Ends the connection of the request that runs. Returns false if none runs.
+  bool EndRequest();
   // Returns false if the object stops meanwhile.
   bool Pause(absl::Duration duration);
   bool IsStopping() const;
@@ -109,8 +115,10 @@ class VerdictWebhook {
 
   mutable Mutex mutex_;
   bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  // Ends the request that runs; empty if none does.
-  std::function<void()> end_request_ ABSL_GUARDED_BY(mutex_);
+  bool is_sending_ ABSL_GUARDED_BY(mutex_) = false;
+  // A copy of the descriptor of the request's socket, which the HTTP client
+  // closes.
+  FileDescriptor connection_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace footprint

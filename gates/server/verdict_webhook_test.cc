@@ -1,5 +1,7 @@
 #include "footprint/gates/server/verdict_webhook.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -13,9 +15,12 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
+#include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/sha256.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
@@ -100,6 +105,50 @@ class Receiver {
   std::vector<std::string> types_ ABSL_GUARDED_BY(mutex_);
 };
 
+// Accepts one connection by its backlog alone, and never answers.
+class SilentReceiver {
+ public:
+  SilentReceiver() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    address_.sin_family = AF_INET;
+    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address_);
+    EXPECT_EQ(bind(listener_.get(), address(), size), 0);
+    EXPECT_EQ(listen(listener_.get(), 0), 0);
+    EXPECT_EQ(getsockname(listener_.get(), address(), &size), 0);
+  }
+
+  std::string url() const {
+    return absl::StrCat("http://127.0.0.1:", ntohs(address_.sin_port), "/hook");
+  }
+  FileDescriptor Accept() const {
+    return FileDescriptor(accept(listener_.get(), nullptr, nullptr));
+  }
+  FileDescriptor Connect() const {
+    FileDescriptor caller(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(
+        connect(caller.get(), reinterpret_cast<const sockaddr*>(&address_),
+                sizeof(address_)),
+        0);
+    return caller;
+  }
+  // Returns whether somebody tries to connect, and was not let in.
+  bool HasCaller() const {
+    constexpr char kSynSent[] = " 02 ";
+    return absl::StrContains(
+        ReadTestFile("/proc/self/net/tcp"),
+        absl::StrCat(" 0100007F:",
+                     absl::AsciiStrToUpper(absl::StrCat(
+                         absl::Hex(ntohs(address_.sin_port), absl::kZeroPad4))),
+                     kSynSent));
+  }
+
+ private:
+  sockaddr* address() { return reinterpret_cast<sockaddr*>(&address_); }
+
+  FileDescriptor listener_;
+  sockaddr_in address_ = {};
+};
+
 std::string BodyOf(const std::string& key) {
   return absl::StrCat("{\"event\":\"verdict\",\"trial\":{\"id\":\"", key,
                       "\"}}\n");
@@ -138,6 +187,7 @@ class VerdictWebhookTest : public testing::Test {
     options.position_path = TestPath(name_ + ".position");
     options.first_pause = absl::Milliseconds(1);
     options.most_pause = absl::Milliseconds(10);
+    options.time_limit = time_limit_;
     options.write_trial =
         [was_busy = false](
             const std::string& key) mutable -> absl::StatusOr<std::string> {
@@ -165,6 +215,7 @@ class VerdictWebhookTest : public testing::Test {
   }
 
   std::string name_;
+  absl::Duration time_limit_ = absl::Seconds(10);
   std::unique_ptr<TrialStore> store_;
   Mutex mutex_;
   std::string reports_ ABSL_GUARDED_BY(mutex_);
@@ -276,27 +327,45 @@ TEST_F(VerdictWebhookTest, ARestartRepeatsNothing) {
   EXPECT_EQ(receiver.Await(2).size(), 2u);
 }
 
+// The time limit is so long that the test would not end if Stop waited for it.
 TEST_F(VerdictWebhookTest, StopEndsARequestThatHasNoAnswer) {
-  // It accepts connections by its backlog alone, and never answers.
-  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
-  ASSERT_EQ(listen(listener, 1), 0);
-  ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size),
-            0);
-  const auto webhook = StartWebhook(
-      absl::StrCat("http://127.0.0.1:", ntohs(address.sin_port), "/hook"));
+  time_limit_ = absl::Hours(1);
+  const SilentReceiver receiver;
+  const auto webhook = StartWebhook(receiver.url());
   Decide("a");
-  const int connection = accept(listener, nullptr, nullptr);
+  const FileDescriptor connection = receiver.Accept();
   char byte = 0;
-  ASSERT_EQ(read(connection, &byte, 1), 1) << "the request was sent";
+  ASSERT_EQ(read(connection.get(), &byte, 1), 1) << "the request was sent";
   webhook->Stop();
   EXPECT_EQ(reports(), "");
-  close(connection);
-  close(listener);
+}
+
+TEST_F(VerdictWebhookTest, StopEndsAConnectionThatIsBeingMade) {
+  time_limit_ = absl::Hours(1);
+  const SilentReceiver receiver;
+  // The kernel lets nobody connect until this connection is accepted.
+  const FileDescriptor first = receiver.Connect();
+  const auto webhook = StartWebhook(receiver.url());
+  Decide("a");
+  while (!receiver.HasCaller()) usleep(1000);
+  webhook->Stop();
+  EXPECT_EQ(reports(), "");
+}
+
+// Stop may come while the host's name is looked for, before there is a socket.
+TEST_F(VerdictWebhookTest, StopEndsARequestThatBegins) {
+  time_limit_ = absl::Hours(1);
+  const SilentReceiver receiver;
+  const std::string url =
+      absl::StrReplaceAll(receiver.url(), {{"127.0.0.1", "localhost"}});
+  StartWebhook(url)->Stop();
+  Decide("a");
+  for (int i = 0; i < 100; ++i) {
+    const auto webhook = StartWebhook(url);
+    usleep(static_cast<useconds_t>(10 * i));
+    webhook->Stop();
+  }
+  EXPECT_EQ(reports(), "");
 }
 
 TEST_F(VerdictWebhookTest, AFaultyPositionIsAnError) {
