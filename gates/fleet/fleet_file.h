@@ -4,11 +4,11 @@
 //   FleetSource source = ParseFleetFile("fleet.textproto", text);
 //   for (const std::string& problem : source.problems) std::cerr << problem;
 //
-// A problem says where ("fleet.textproto:12:3"), what, and what to do: another
-// schema version, a fleet without a device, an unknown field, a name that is
-// missing or repeated, a deployment without a label, a malformed size, a
-// reserve that leaves nothing, a deployment that a device names twice, or that
-// the fleet does not have.
+// A problem says where ("fleet.textproto:12:3"), what, and, if the text can be
+// parsed, what to do: another schema version, a fleet without a device, an
+// unknown field, a name that is missing or repeated, a deployment without a
+// label, a malformed size, a reserve that leaves nothing, a deployment that a
+// device names twice, or that the fleet does not have.
 //
 // Pure functions, thread-safe; the result owns copies. Memory and time: linear.
 

@@ -72,6 +72,8 @@ expect 2 "$serve" token set batch --most_waiting=0
 says err "--most_waiting=none"
 expect 2 "$serve" token set batch --budget=1MiB
 expect 2 "$serve" token set batch --cpu_weight=10001
+expect 2 "$serve" token set batch --cpu_weight=0
+says err "--cpu_weight=0 would give a bundle no share of the processors; leave it out"
 expect 0 "$serve" token set batch --cpu_weight=400
 says out "most_time=60,cpu_weight=400"
 expect 0 "$serve" token set batch --cpu_weight=none

@@ -63,13 +63,15 @@ absl::Status SetLimits(const CommandFlags& flags, SubmitterLimits* limits) {
     const char* name;
     int64_t* value;
     int64_t most;  // 0: bytes with a unit
+    const char* why_above_zero = "is no limit that a bundle could keep";
   };
   const Limit all[] = {
       {"most_waiting", &limits->most_undecided, kMostUndecidedLimit},
       {"most_budget", &limits->most_budget_bytes, 0},
       {"most_time", &limits->most_seconds, kMostSecondsLimit},
-      {"cpu_weight", &limits->cpu_weight, kMostCpuWeight}};
-  for (const auto& [name, value, most] : all) {
+      {"cpu_weight", &limits->cpu_weight, kMostCpuWeight,
+       "would give a bundle no share of the processors"}};
+  for (const auto& [name, value, most, why_above_zero] : all) {
     if (!flags.Has(name)) continue;
     if (flags.Value(name, "") == kNone) {
       *value = 0;
@@ -80,11 +82,10 @@ absl::Status SetLimits(const CommandFlags& flags, SubmitterLimits* limits) {
                                     : SetNumberFlag(flags, name, most, value);
     if (!status.ok()) return status;
     if (*value == 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--", name,
-          "=0 is no limit that a bundle could keep; leave it out, or write "
-          "`token set NAME --",
-          name, "=none` to remove what was set"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", name, "=0 ", why_above_zero,
+                       "; leave it out, or write `token set NAME --", name,
+                       "=none` to remove what was set"));
     }
   }
   return absl::OkStatus();

@@ -17,11 +17,9 @@ namespace {
 struct Target {
   const RecordedTest* largest = nullptr;  // null: none has a record
   const RecordedTest* without = nullptr;  // null: each has a record
-  int64_t part_count = 0;
 };
 
 void Add(const RecordedTest& test, Target* target) {
-  ++target->part_count;
   if (!test.record.has_value()) {
     target->without = &test;
   } else if (target->largest == nullptr ||

@@ -29,7 +29,8 @@ enum class CacheType { kF32, kF16, kQ8_0 };
 // Returns "f32", "f16" or "q8_0".
 const char* CacheTypeName(CacheType type);
 
-// Returns the bytes of a head. `positions` must be even.
+// Returns the bytes of a head. `positions` must be even, so that the steps of
+// Q8_0, which follow the numbers, are aligned.
 int64_t CacheHeadBytes(CacheType type, int64_t features, int64_t positions);
 
 // The memory of one head. `data` has CacheHeadBytes bytes, aligned for a float,

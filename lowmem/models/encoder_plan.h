@@ -47,7 +47,8 @@ struct EncoderPlanRequest {
   StreamingNeeds needs;
   int64_t sequences = 1;  // in one call
   // Returns the largest number of tiles that a worker reads in a pass with the
-  // plan. Called only if needs.reads_ahead is true.
+  // plan, which must not depend on its depth. Called only if needs.reads_ahead
+  // is true, and before the ranges after the slots are laid out.
   std::function<int64_t(const EncoderPlan&)> count_tiles;
 };
 

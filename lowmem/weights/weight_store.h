@@ -31,8 +31,12 @@
 // The error is FailedPrecondition if the file was replaced, shortened or
 // written to since Open. Each read is followed by a check of the file, so bytes
 // that were reported as valid are valid. kResident does not need the file after
-// Open. The error is OutOfRange if there is no such block. Other errors are
-// those of FileError: the system refused a call.
+// Open. The error is OutOfRange if there is no such block. Open returns
+// ResourceExhausted if kResident finds no memory, or if kMmap would map more
+// than 64 files. The first store of kMmap sets the process's handler of SIGBUS,
+// which the program must not replace afterwards; it passes other faults to the
+// handler before it. Other errors are those of FileError: the system refused a
+// call.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_STORE_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_STORE_H_
@@ -71,7 +75,8 @@ absl::StatusOr<WeightBackend> WeightBackendFromName(absl::string_view name);
 // A tensor seen as a matrix. Copyable; refers to the store's index.
 class Weight {
  public:
-  // Returns false for a weight that the model does not have.
+  // Returns false for a weight that the model does not have. Only shape(),
+  // rows() and the columns of such a weight may be asked.
   bool exists() const { return tensor_ != nullptr; }
   const TensorInfo& tensor() const { return *tensor_; }
   DType dtype() const { return tensor_->dtype; }

@@ -54,7 +54,7 @@ void PythonCodeWriter::Close() {
   known_ = nullptr;
 }
 
-bool PythonCodeWriter::ReadStr(uintptr_t object, uint32_t most_bytes,
+bool PythonCodeWriter::ReadStr(uintptr_t object, uint32_t most_characters,
                                Text* text) const {
   if (!IsObjectOfType(object, types_.str)) return false;
   // The bits are two of interning, three of kind, then compact and ascii.
@@ -66,7 +66,7 @@ bool PythonCodeWriter::ReadStr(uintptr_t object, uint32_t most_bytes,
   const auto length = LoadAs<uint64_t>(object + kStrLength);
   text->begin = object + (is_ascii ? layout_.str_ascii : layout_.str_compact);
   text->bytes =
-      static_cast<uint32_t>(std::min<uint64_t>(length, most_bytes)) * kind;
+      static_cast<uint32_t>(std::min<uint64_t>(length, most_characters)) * kind;
   text->kind = static_cast<uint8_t>(kind);
   return true;
 }

@@ -78,7 +78,7 @@ class PythonCodeWriter {
   };
 
   bool ReadCode(uintptr_t code, Code* read) const;
-  bool ReadStr(uintptr_t object, uint32_t most_bytes, Text* text) const;
+  bool ReadStr(uintptr_t object, uint32_t most_characters, Text* text) const;
   bool ReadBytes(uintptr_t object, Text* text) const;
   uint32_t FindContent(const Code& code);
   bool HasContent(uint32_t number, const Code& code) const;

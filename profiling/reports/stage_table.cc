@@ -145,8 +145,9 @@ void AddStageTable(const MeasuredImage& image, const RunReportOptions& options,
                         {"time", ReportUnit::kNanoseconds},
                         {"stage"}});
   table.note =
-      "exact: the most above what was live at a visit's begin; shares are of "
-      "the process's peak and volume";
+      "figures are exact; \"peak above\" is the most that was live above the "
+      "bytes at a visit's begin; shares are of the process's peak and of all "
+      "its allocated bytes";
   StageTree(image, options.has_small_stages, &table).AddInside(0, 0);
   report->tables.push_back(std::move(table));
 }

@@ -31,7 +31,13 @@ std::string DescribeKind(TensorKind kind) {
     case TensorKind::kLabel:
     case TensorKind::kOutput:
       return "input, label, output";
-    default:
+    case TensorKind::kWeight:
+    case TensorKind::kOptimizerState:
+    case TensorKind::kActivation:
+    case TensorKind::kSaved:
+    case TensorKind::kGradient:
+    case TensorKind::kDerivative:
+    case TensorKind::kWorkspace:
       return std::string(TensorKindName(kind));
   }
 }

@@ -320,9 +320,9 @@ absl::Status CheckOperands(const LayerSignature& signature,
 }
 
 absl::Status RefuseRow(int32_t row, int64_t place, int64_t rows) {
-  return absl::OutOfRangeError(absl::StrCat("index ", row, " at index ", place,
-                                            " names none of the ", rows,
-                                            " entries"));
+  return absl::OutOfRangeError(
+      absl::StrCat("the value ", row, " at index ", place,
+                   " is not an index of the table's ", rows, " entries"));
 }
 
 void AddWorkspace(int64_t size_bytes, LayerSignature* signature, StepUse* use) {

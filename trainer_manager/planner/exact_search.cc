@@ -14,7 +14,7 @@ constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 constexpr int64_t kDecisionsBetweenClocks = 256;
 // A decision counts as one node, and as one more for each 256 sections of its
 // part, since its time grows with them.
-constexpr int32_t kCellsOfANode = 256;
+constexpr int32_t kSectionsOfANode = 256;
 
 // Sorts the items into buckets by key(item). Bucket k is in `sorted` from
 // begin[k] to begin[k + 1].
@@ -104,7 +104,7 @@ ExactSearch::Outcome ExactSearch::Run() {
   AddParts(0, problem_->section_count(), kNone, &pending);
   while (pending != kNone) {
     const Part part = parts_[pending];
-    const int64_t cost = 1 + (part.end - part.begin) / kCellsOfANode;
+    const int64_t cost = 1 + (part.end - part.begin) / kSectionsOfANode;
     node_count_ += std::min(cost, nodes_left_);
     nodes_left_ -= cost;
     if (nodes_left_ < 0) return Outcome::kGaveUp;
