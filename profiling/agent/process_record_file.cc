@@ -9,6 +9,7 @@
 #include "footprint/profiling/agent/record_folder.h"
 #include "footprint/profiling/heap/system_mmap.h"
 #include "footprint/profiling/records/record_file_name.h"
+#include "footprint/profiling/sites/file_space.h"
 
 namespace footprint::profiling_internal {
 namespace {
@@ -21,17 +22,23 @@ void* Map(int file, size_t size_bytes) {
   return mapped == MAP_FAILED ? nullptr : mapped;
 }
 
+int Open(int folder, pid_t process, int32_t image) {
+  char name[kRecordFileNameCapacity];
+  WriteRecordFileName(process, image, "record", name);
+  return openat(folder, name, O_RDWR | O_CLOEXEC);
+}
+
 // Maps the record of the process's last image. Returns null if it has none.
+// Opens one file at a time, because the program may have used up its
+// descriptors but for one.
 ProcessRecord* MapLast(int folder, pid_t process) {
-  int last = -1;
-  for (int32_t image = 0; image < kMaxImages; ++image) {
-    char name[kRecordFileNameCapacity];
-    WriteRecordFileName(process, image, "record", name);
-    const int file = openat(folder, name, O_RDWR | O_CLOEXEC);
+  int32_t images = 0;
+  for (; images < kMaxImages; ++images) {
+    const int file = Open(folder, process, images);
     if (file < 0) break;
-    if (last >= 0) close(last);
-    last = file;
+    close(file);
   }
+  const int last = images == 0 ? -1 : Open(folder, process, images - 1);
   if (last < 0) return nullptr;
   void* const mapped = Map(last, sizeof(ProcessRecord));
   close(last);
@@ -50,7 +57,7 @@ void* CreateMappedFile(int folder, const char* name, size_t size_bytes) {
   if (file < 0) return nullptr;
   // The file gets its full size now, so that a full disk is met here and not by
   // the program.
-  const int error = posix_fallocate(file, 0, static_cast<off_t>(size_bytes));
+  const int error = ReserveFileSpace(file, 0, size_bytes);
   void* const mapped = error == 0 ? Map(file, size_bytes) : nullptr;
   if (mapped == nullptr) unlinkat(folder, name, 0);
   close(file);

@@ -55,6 +55,24 @@ TEST_F(ProcessRecordFileTest, ALostImageCountsInTheImageBefore) {
   }
 }
 
+TEST_F(ProcessRecordFileTest, OneFreeDescriptorIsEnoughToFindTheLastImage) {
+  ProcessRecord* const first = CreateProcessRecord(folder_, 7);
+  ProcessRecord* const second = CreateProcessRecord(folder_, 7);
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = dup(folder_);
+  close(next);
+  rlimit limit = before;
+  limit.rlim_cur = static_cast<rlim_t>(next) + 1;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_TRUE(CountLostImage(folder_, 7, 1));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(first->lost_child_count.load(), 0);
+  EXPECT_EQ(second->lost_child_count.load(), 1);
+  CloseProcessRecord(first);
+  CloseProcessRecord(second);
+}
+
 // The kernel sends SIGXFSZ to who writes beyond the limit.
 TEST_F(ProcessRecordFileTest, ALimitOfFileSizesDoesNotEndTheProcess) {
   const pid_t child = fork();

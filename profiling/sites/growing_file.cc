@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "footprint/profiling/heap/system_mmap.h"
+#include "footprint/profiling/sites/file_space.h"
 #include "footprint/profiling/sites/high_descriptor.h"
 
 namespace footprint::profiling_internal {
@@ -41,7 +42,7 @@ void* GrowingFile::Create(int folder, const char* name, size_t size_bytes,
     inode_ = status.st_ino;
   }
   if (ftruncate(descriptor_, static_cast<off_t>(size_bytes)) != 0 ||
-      posix_fallocate(descriptor_, 0, static_cast<off_t>(head_bytes)) != 0) {
+      ReserveFileSpace(descriptor_, 0, head_bytes) != 0) {
     Remove(folder, name);
     return nullptr;
   }
@@ -81,8 +82,7 @@ bool GrowingFile::HasDescriptor() const {
 
 bool GrowingFile::TakeSpace(size_t offset_bytes, size_t size_bytes) {
   if (HasDescriptor() && !FileSizeIsLimited(size_bytes_)) {
-    return posix_fallocate(descriptor_, static_cast<off_t>(offset_bytes),
-                           static_cast<off_t>(size_bytes)) == 0;
+    return ReserveFileSpace(descriptor_, offset_bytes, size_bytes) == 0;
   }
   // Linux 5.14's MADV_POPULATE_WRITE returns an error where a write would raise
   // a signal.

@@ -1,5 +1,6 @@
 #include "footprint/profiling/sites/growing_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -13,6 +14,21 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+
+namespace {
+
+int interruptions = 0;
+
+}  // namespace
+
+// Replaces the C library's, so that it can be interrupted.
+extern "C" int posix_fallocate(int file, off_t offset, off_t size) {
+  if (interruptions > 0) {
+    --interruptions;
+    return EINTR;
+  }
+  return fallocate(file, 0, offset, size) == 0 ? 0 : errno;
+}
 
 namespace footprint::profiling_internal {
 namespace {
@@ -107,6 +123,15 @@ TEST_F(GrowingFileTest, TakesThePageCacheOfTouchedPagesOnly) {
   EXPECT_LE(std::count_if(resident.begin(), resident.end(),
                           [](unsigned char page) { return page & 1; }),
             2);
+}
+
+TEST_F(GrowingFileTest, SignalsTakeNoSpaceFromIt) {
+  interruptions = 2;
+  ASSERT_NE(Create(), nullptr);
+  interruptions = 2;
+  GrowingArray array(&file_, size_t{1} << 20, 1024, 100);
+  EXPECT_TRUE(array.Reach(99));
+  EXPECT_EQ(interruptions, 0);
 }
 
 TEST_F(GrowingFileTest, AFileThatCannotBeHadIsNull) {
