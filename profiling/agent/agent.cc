@@ -64,6 +64,7 @@ int64_t copy_interval_bytes = -1;
 // Computed once, because in the child of a fork the dynamic loader may be
 // locked.
 bool has_foreign_new = false;
+char allocator_name[sizeof(ProcessRecord::allocator)];
 
 // Reads the first `capacity` bytes of a file, and returns their number.
 int32_t ReadStart(const char* path, char* text, size_t capacity) {
@@ -164,7 +165,7 @@ void BeginRecord(bool is_fork) {
   record->is_fork = is_fork;
   record->begin_time_ns = MonotonicTimeNs();
   record->has_foreign_new = has_foreign_new;
-  WriteNextAllocatorName(record->allocator, sizeof(record->allocator));
+  memcpy(record->allocator, allocator_name, sizeof(allocator_name));
   record->inherited_live_bytes = is_fork ? LiveHeapBytes() : 0;
   const ssize_t size = readlink("/proc/self/exe", record->executable,
                                 sizeof(record->executable) - 1);
@@ -250,6 +251,7 @@ __attribute__((constructor(103))) void Begin() {
   copy_interval_bytes = ReadInterval(kCopyIntervalVariable);
   FindHowToCountAgain();
   has_foreign_new = HasForeignNew() || !next_allocator.can_be_counted;
+  WriteNextAllocatorName(allocator_name, sizeof(allocator_name));
   FindPythonInterpreter();
   BeginRecord(/*is_fork=*/false);
   if (record == nullptr) {

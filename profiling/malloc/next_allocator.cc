@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "footprint/base/memory/readable_memory.h"
 #include "footprint/profiling/malloc/own_exports.h"
 #include "footprint/profiling/records/process_record.h"
 
@@ -160,14 +161,53 @@ bool HoldsOfBlocks(const NextAllocator& next,
   return true;
 }
 
-// Returns whether the reported sizes can be right. Another object's function
-// may return any number.
+const void* FindCLibraryBase() {
+  return FindObjectBase(reinterpret_cast<const void*>(gnu_get_libc_version));
+}
+
+// Finds the function that reports sizes: that of malloc's object, or the C
+// library's, which another object's malloc may call. A third object's function
+// could end the program when it gets a block that is not its own.
+void FindUsableSize(NextAllocator* next) {
+  Find("malloc_usable_size", &next->usable_size);
+  const void* const base =
+      FindObjectBase(reinterpret_cast<const void*>(next->usable_size));
+  if (base != FindObjectBase(reinterpret_cast<const void*>(next->malloc)) &&
+      base != FindCLibraryBase()) {
+    next->usable_size = nullptr;
+  }
+}
+
+bool CanBeRight(size_t told_size, size_t size) {
+  return told_size >= size && told_size <= 2 * size + 4096;
+}
+
+// Returns whether the C library's function may be asked for the block's size.
+// It reads the word before the block, and then a word where the size there
+// leads.
+bool MayBeOfGlibc(const void* block, size_t size) {
+  const auto address = reinterpret_cast<uintptr_t>(block);
+  size_t word;
+  return CopyIfReadable(address - sizeof(word), &word, sizeof(word)) &&
+         CanBeRight(GlibcUsableSize(block), size) &&
+         CopyIfReadable(address + GlibcUsableSize(block), &word, sizeof(word));
+}
+
+// Returns whether the reported sizes can be right, if malloc is not the C
+// library's.
 bool TellsSizes(const NextAllocator& next) {
-  return next.usable_size != nullptr &&
+  if (next.usable_size == nullptr) return false;
+  const bool is_of_malloc =
+      FindObjectBase(reinterpret_cast<const void*>(next.usable_size)) !=
+      FindCLibraryBase();
+  return (is_of_malloc ||
+          HoldsOfBlocks(next,
+                        [](const NextAllocator&, void* block, size_t size) {
+                          return MayBeOfGlibc(block, size);
+                        })) &&
          HoldsOfBlocks(next,
                        [](const NextAllocator& each, void* block, size_t size) {
-                         const size_t told = each.usable_size(block);
-                         return told >= size && told <= 2 * size + 4096;
+                         return CanBeRight(each.usable_size(block), size);
                        });
 }
 
@@ -212,12 +252,10 @@ NextAllocator Search() {
   Find("posix_memalign", &next.posix_memalign);
   Find("valloc", &next.valloc);
   Find("pvalloc", &next.pvalloc);
-  Find("malloc_usable_size", &next.usable_size);
+  FindUsableSize(&next);
   const void* const base =
       FindObjectBase(reinterpret_cast<const void*>(next.malloc));
-  next.is_c_library =
-      base ==
-      FindObjectBase(reinterpret_cast<const void*>(gnu_get_libc_version));
+  next.is_c_library = base == FindCLibraryBase();
   if (!next.is_c_library) FindCode(base, &next);
   return next;
 }
@@ -301,9 +339,13 @@ void FindHowToCountAgain() {
   FindNextAllocator();
   if (next_allocator.can_be_counted) return;
   NextAllocator next = next_allocator;
-  Find("malloc_usable_size", &next.usable_size);
+  FindUsableSize(&next);
   if (!TellsSizes(next)) return;
-  next_allocator.usable_size = next.usable_size;
+  if (usable_size_of_others != nullptr) {
+    usable_size_of_others = next.usable_size;
+  } else {
+    next_allocator.usable_size = next.usable_size;
+  }
   next_allocator.can_be_counted = true;
 }
 

@@ -15,7 +15,8 @@
 // than was requested, cannot be counted. Then `can_be_counted` is false and
 // every size is 0, but calls are still passed on.
 //
-// Thread-safe. Callers own their blocks. Memory: 64 KiB of zeroed data. Time:
+// Thread-safe, if there is one thread at the first call. Callers own their
+// blocks. Memory: 64 KiB of zeroed data. Time:
 // an indirect call.
 
 #ifndef FOOTPRINT_PROFILING_MALLOC_NEXT_ALLOCATOR_H_
@@ -44,7 +45,7 @@ struct NextAllocator {
   uintptr_t code_end;
   bool is_c_library;
   bool can_be_counted;
-  // Whether each block has glibc's header before it, from which its size is
+  // True if each block has glibc's header before it, from which its size is
   // read without a call and without reading the block behind it.
   bool has_glibc_headers;
 };
@@ -63,7 +64,8 @@ void FindHowToCountAgain();
 // Writes the name of the allocator that serves the program, for example "glibc
 // 2.36" or "libjemalloc.so.2", of at most `capacity` - 1 bytes. An allocator in
 // front of the agent is "private in FILE", one that cannot be counted is "FILE,
-// which tells no sizes", and one of no known object is "unknown".
+// which tells no sizes", and one of no known object is "unknown". Takes the
+// loader's lock, so the child of a fork must not call it.
 void WriteNextAllocatorName(char* name, size_t capacity);
 
 // The header of a chunk in malloc/malloc.c, since version 2.0: its size, and

@@ -157,6 +157,31 @@ LD_PRELOAD=$PWD/bump.so
 expect 0 "does not report block sizes, so its blocks are not counted (bump.so)" ./hold
 [[ $(<output) == there ]] || fail "bump.so does not serve ./hold"
 expect 3 "not everything was counted" --limit=1GiB ./hold
+# One without headers, whose blocks the C library would take for its own: a text lies before them.
+cat >steps.c <<'C'
+#include <string.h>
+#include <sys/mman.h>
+static char* base;
+static size_t used;
+void* malloc(size_t size) {
+  if (!base) base = mmap(0, 1 << 30, 3, 0x4022, -1, 0);
+  char* block = base + used;
+  used += (size + 15) & ~15ul;
+  return block;
+}
+void free(void* block) {}
+void* calloc(size_t n, size_t size) { return malloc(n * size); }
+void* realloc(void* old, size_t size) {
+  void* block = malloc(size);
+  if (old) memmove(block, old, size);
+  return block;
+}
+__attribute__((constructor(101))) static void fill(void) { memset(malloc(32), 'a', 32); }
+C
+LD_PRELOAD='' build steps.so steps.c -shared -fPIC
+LD_PRELOAD=$PWD/steps.so
+expect 0 "does not report block sizes, so its blocks are not counted (steps.so)" ./hold
+[[ $(<output) == there ]] || fail "steps.so does not serve ./hold"
 unset LD_PRELOAD
 
 # An entry script that puts its allocator first, as services do: it stays first.

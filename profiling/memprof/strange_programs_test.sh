@@ -179,6 +179,45 @@ build late late.c -L. -learly -Wl,-rpath,"$PWD"
 measure --sampling=0 ./late
 check "any(site['at_peak_bytes'] == 1024800 for site in first['sites'])"
 
+# A child that comes without fork's handlers finds the dynamic loader locked for good.
+cat >slow.c <<'C'
+#include <unistd.h>
+__attribute__((constructor)) static void wait(void) { sleep(1); }
+C
+cat >locked.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void* open_slow(void* unused) { return dlopen("./slow.so", RTLD_NOW); }
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, open_slow, 0);
+  usleep(300000);
+  pid_t child = _Fork();
+  if (child == 0) {
+    for (int i = 0; i < 100; ++i) memset(malloc(10248), 1, 10248);
+    _exit(5);
+  }
+  int status;
+  for (int i = 0; i < 200; ++i, usleep(100000)) {
+    if (waitpid(child, &status, WNOHANG) == child) return WEXITSTATUS(status);
+  }
+  kill(child, SIGKILL);
+  return 1;
+}
+C
+build slow.so slow.c -shared -fPIC
+build locked locked.c -lpthread
+measure --sampling=0 ./locked
+status=$?
+((status == 5)) || fail "status $status of ./locked: the child waits for the loader's lock"
+check "own[1] == 100 and processes[1]['allocator'] == first['allocator']"
+
 # Folders for the records.
 mkdir -p relative 'with space'
 (export TMPDIR=relative && measure sh -c "cd / && $PWD/hello 30 >/dev/null; $PWD/hello 40")

@@ -3,11 +3,9 @@
 //   if (IsObjectOfType(address, code_type)) {
 //     int32_t line = LoadAs<int32_t>(address + offset);
 //   }
-//   if (!CopyIfReadable(frame, bytes, sizeof(bytes))) return;
 //
 // Addresses that no object can have are refused; others must be readable, as an
-// object's members are. If a signal interrupted the interpreter, the kernel
-// checks the address. Values are copied, and the interpreter owns the objects.
+// object's members are. Values are copied, and the interpreter owns the objects.
 // Thread-safe; works inside malloc and in signal handlers, so it allocates
 // nothing.
 
@@ -15,9 +13,6 @@
 #define FOOTPRINT_PROFILING_PYTHON_OBJECT_MEMORY_H_
 
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -45,15 +40,6 @@ inline bool MayBeObject(uintptr_t address) {
 inline bool IsObjectOfType(uintptr_t address, uintptr_t type) {
   return MayBeObject(address) &&
          LoadAs<uintptr_t>(address + kObjectType) == type;
-}
-
-// Returns false if some of it cannot be read, or if the kernel refuses to
-// answer. Time: 0.5 us.
-inline bool CopyIfReadable(uintptr_t address, void* bytes, size_t size_bytes) {
-  const iovec from = {reinterpret_cast<void*>(address), size_bytes};
-  const iovec to = {bytes, size_bytes};
-  return syscall(SYS_process_vm_readv, getpid(), &to, 1, &from, 1, 0L) ==
-         static_cast<long>(size_bytes);
 }
 
 }  // namespace footprint::profiling_internal

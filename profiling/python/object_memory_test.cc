@@ -1,7 +1,5 @@
 #include "footprint/profiling/python/object_memory.h"
 
-#include <sys/mman.h>
-
 #include <cstdint>
 #include <cstring>
 
@@ -40,28 +38,6 @@ TEST(ObjectMemoryTest, KnowsAnObjectByItsType) {
   EXPECT_TRUE(IsObjectOfType(ToAddress(&object), 0x5000));
   EXPECT_FALSE(IsObjectOfType(ToAddress(&object), 0x6000));
   EXPECT_FALSE(IsObjectOfType(8, 0x5000));
-}
-
-TEST(ObjectMemoryTest, CopiesWhatCanBeRead) {
-  const char text[] = "frame";
-  char copy[sizeof(text)] = {};
-  ASSERT_TRUE(CopyIfReadable(ToAddress(text), copy, sizeof(copy)));
-  EXPECT_STREQ(copy, "frame");
-}
-
-TEST(ObjectMemoryTest, CopiesNothingOfWhatCannotBeRead) {
-  constexpr size_t kPageBytes = 4096;
-  void* const pages = mmap(nullptr, 2 * kPageBytes, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(pages, MAP_FAILED);
-  const uintptr_t second = ToAddress(pages) + kPageBytes;
-  ASSERT_EQ(munmap(reinterpret_cast<void*>(second), kPageBytes), 0);
-  char copy[16];
-  EXPECT_FALSE(CopyIfReadable(second, copy, sizeof(copy)));
-  // Only half of it can be read.
-  EXPECT_FALSE(CopyIfReadable(second - 8, copy, sizeof(copy)));
-  EXPECT_TRUE(CopyIfReadable(second - sizeof(copy), copy, sizeof(copy)));
-  munmap(pages, kPageBytes);
 }
 
 }  // namespace

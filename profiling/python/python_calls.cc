@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "footprint/base/memory/readable_memory.h"
 #include "footprint/profiling/python/object_memory.h"
 #include "footprint/profiling/records/call_tree_record.h"
 #include "footprint/profiling/records/python_record.h"
