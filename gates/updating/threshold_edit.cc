@@ -156,12 +156,17 @@ class Editor {
 
   const ThresholdSource& source() const { return source_; }
 
+  // Fails if the text has a problem. Then thresholds may have no line.
+  absl::Status CheckSource() const {
+    if (source_.problems.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        source_.problems[0].location(), ": ", source_.problems[0].message()));
+  }
+
   absl::StatusOr<std::string> Edit(
       const std::vector<ThresholdChange>& changes) {
-    if (!source_.problems.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          source_.problems[0].location(), ": ", source_.problems[0].message()));
-    }
+    const absl::Status source = CheckSource();
+    if (!source.ok()) return source;
     for (const ThresholdChange& change : changes) {
       absl::Status status = Apply(change);
       if (!status.ok()) return status;
@@ -375,6 +380,8 @@ absl::StatusOr<RecordedChanges> RecordChangesByHand(
     absl::string_view reason,
     const std::function<std::string(const Threshold&)>& why_not) {
   Editor whole(path, text, Editor::Check::kAfter);
+  const absl::Status source = whole.CheckSource();
+  if (!source.ok()) return source;
   const std::vector<ThresholdChange> missing =
       whole.MissingEntries(date, reason);
   RecordedChanges recorded;
