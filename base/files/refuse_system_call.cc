@@ -51,6 +51,8 @@ bool RefuseDirectOpen() { return Refuse(SYS_openat, O_DIRECT, EINVAL); }
 
 bool RefuseReadsAtPlaces() { return Refuse(SYS_pread64, 0, EIO); }
 
+bool RefuseClosingRanges() { return Refuse(SYS_close_range, 0, EPERM); }
+
 bool RefuseFlushes() { return Refuse(SYS_fsync, 0, EIO); }
 
 }  // namespace footprint

@@ -28,6 +28,9 @@ bool RefuseDirectOpen();
 // disk.
 bool RefuseReadsAtPlaces();
 
+// Makes close_range fail with EPERM from now on.
+bool RefuseClosingRanges();
+
 // Makes fsync fail with EIO from now on, as on a broken disk. Other calls that
 // flush, such as fdatasync, still work.
 bool RefuseFlushes();

@@ -19,6 +19,7 @@
 #include "absl/strings/strip.h"
 #include "footprint/base/machine/control_group.h"
 #include "footprint/base/machine/kernel_file.h"
+#include "footprint/base/threads/mutex.h"
 
 namespace footprint {
 namespace {
@@ -124,13 +125,18 @@ Parent FindParent() {
   return parent;
 }
 
-const Parent& FoundParent() {
-  static const Parent* const parent = [] {
-    Parent* const found = new Parent(FindParent());
-    if (found->problem.empty()) RemoveStaleControlGroups(found->path);
-    return found;
-  }();
-  return *parent;
+// Looks once, or after a failure again: a shortage of descriptors may have
+// ended.
+Parent FoundParent() {
+  static Mutex mutex;
+  static const Parent* parent = nullptr;
+  const MutexLock lock(&mutex);
+  if (parent != nullptr) return *parent;
+  const Parent found = FindParent();
+  if (!found.problem.empty()) return found;
+  RemoveStaleControlGroups(found.path);
+  parent = new Parent(found);
+  return found;
 }
 
 // Sets the limit. Returns false if that fails.
@@ -160,7 +166,7 @@ MemoryGroupFolder FindMemoryGroup(absl::string_view mounts,
 }
 
 absl::StatusOr<MemoryGroup> MemoryGroup::Create(int64_t limit_bytes) {
-  const Parent& parent = FoundParent();
+  const Parent parent = FoundParent();
   if (!parent.problem.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat("cgroup memory: ", parent.problem));

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -23,7 +24,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/clock.h"
 #include "absl/types/optional.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
@@ -68,34 +68,41 @@ constexpr const char* kSystemFiles[] = {"etc/alternatives", "etc/ld.so.cache",
                                         "etc/localtime", "etc/python3",
                                         "etc/python3.11"};
 
-int64_t NowNs() { return absl::GetCurrentTimeNanos(); }
+// Makes an anonymous file in memory with the first process's program. Returns
+// its descriptor, or -1 with errno set.
+int MakeInitProgram() {
+  const FileDescriptor file(memfd_create("sandbox_init", MFD_CLOEXEC));
+  const int64_t size =
+      footprint_sandbox_init_end - footprint_sandbox_init_begin;
+  if (!file.is_open() ||
+      !WriteOn(file.get(), footprint_sandbox_init_begin, size)) {
+    return -1;
+  }
+  // A file that is open for writing cannot be executed, so this opens it again.
+  const std::string path = absl::StrCat("/proc/self/fd/", file.get());
+  return open(path.c_str(), O_RDONLY | O_CLOEXEC);
+}
 
-// Returns the first process's program, as an anonymous file in memory.
+// Returns the first process's program, which is kept once it could be made.
 absl::StatusOr<int> InitProgram() {
-  static const int program = [] {
-    const int file = memfd_create("sandbox_init", MFD_CLOEXEC);
-    const int64_t size =
-        footprint_sandbox_init_end - footprint_sandbox_init_begin;
-    if (file < 0) return -errno;
-    if (!WriteOn(file, footprint_sandbox_init_begin, size)) return -errno;
-    // A file that is open for writing cannot be executed, so this opens it
-    // again.
-    const std::string path = absl::StrCat("/proc/self/fd/", file);
-    const int program = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    const int error = errno;
-    close(file);
-    return program < 0 ? -error : program;
-  }();
-  if (program >= 0) return program;
-  return absl::ResourceExhaustedError(
-      absl::StrCat("sandbox: its first program cannot be kept in memory: ",
-                   std::strerror(-program)));
+  static std::atomic<int> kept{-1};
+  int before = kept.load();
+  if (before >= 0) return before;
+  const int program = MakeInitProgram();
+  if (program < 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("sandbox: its first program cannot be kept in memory: ",
+                     std::strerror(errno)));
+  }
+  if (kept.compare_exchange_strong(before, program)) return program;
+  close(program);
+  return before;
 }
 
 // Returns the path without its first slash.
 std::string BelowRoot(const std::string& path) { return path.substr(1); }
 
-// Returns "MODE SOURCE TARGET" for each mount of the run.
+// Returns three texts for each mount of the run: mode, source and target.
 std::vector<std::string> BindsOf(const SandboxRoot& root,
                                  const SandboxRun& run) {
   std::vector<std::string> binds;
@@ -192,7 +199,11 @@ int StartInit(void* argument) {
       return 125;
     }
   }
-  syscall(SYS_close_range, kFirstFreeDescriptor, ~0U, CLOSE_RANGE_CLOEXEC);
+  if (syscall(SYS_close_range, kFirstFreeDescriptor, ~0U,
+              CLOSE_RANGE_CLOEXEC) != 0) {
+    start->error = errno;
+    return 125;
+  }
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
   for (int number = 1; number < NSIG; ++number) {
@@ -572,7 +583,7 @@ unsigned SandboxUser() { return geteuid() == 0 ? kOutsideUser : geteuid(); }
 
 absl::StatusOr<SandboxEnd> RunInSandbox(const SandboxRoot& root,
                                         const SandboxRun& run) {
-  const int64_t begin_ns = NowNs();
+  const int64_t begin_ns = MonotonicTimeNs();
   absl::StatusOr<MemoryGroup> group = MemoryGroup::Create(run.limit_bytes);
   if (!group.ok()) return group.status();
   const absl::StatusOr<absl::optional<CpuGroup>> cpu_group =
@@ -609,7 +620,7 @@ absl::StatusOr<SandboxEnd> RunInSandbox(const SandboxRoot& root,
   end.killed_process_count = group->killed_process_count();
   // Removing the group counts as the sandbox's time.
   { const MemoryGroup gone = *std::move(group); }
-  end.sandbox_time_ns = NowNs() - begin_ns - end.program_time_ns;
+  end.sandbox_time_ns = MonotonicTimeNs() - begin_ns - end.program_time_ns;
   return end;
 }
 

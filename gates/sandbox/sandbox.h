@@ -61,7 +61,8 @@ class SandboxRoot {
   ~SandboxRoot();
 
   const std::string& path() const { return path_; }
-  // Returns "r SOURCE TARGET" for each part of the host that the sandbox has.
+  // Returns three texts for each part of the host that the sandbox has: the
+  // mode ("r", or "d" for a device), the source and the target.
   const std::vector<std::string>& binds() const { return binds_; }
 
  private:

@@ -24,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/refuse_system_call.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/machine/memory_group.h"
 #include "footprint/base/testing/status_matchers.h"
@@ -59,6 +60,10 @@ class SandboxTest : public testing::Test {
  protected:
   void SetUp() override {
     SKIP_WITHOUT_SANDBOX();
+    MakeRoot();
+  }
+
+  void MakeRoot() {
     static int count = 0;
     // A death test sets up again, in another process.
     folder_ = TestPath(absl::StrCat("sandbox", getpid(), "-", ++count));
@@ -513,6 +518,54 @@ TEST_F(SandboxDeathTest, WithoutAControllerAWeightHasNoEffect) {
       },
       testing::ExitedWithCode(0),
       "may not mount|hello\ncgroup cpu: .*mount one at|under systemd");
+}
+
+// Descriptors of this process must not come to the program.
+TEST_F(SandboxDeathTest, DescriptorsThatCannotBeClosedAreAnError) {
+  const SandboxRun run = Run("try_descriptors");
+  EXPECT_EXIT(
+      {
+        if (!RefuseClosingRanges()) std::fprintf(stderr, "no filter");
+        const absl::StatusOr<SandboxEnd> end = RunInSandbox(*root_, run);
+        std::fprintf(stderr, "%s", end.status().ToString().c_str());
+        _exit(0);
+      },
+      testing::ExitedWithCode(0), "FAILED_PRECONDITION: .*not permitted");
+}
+
+// No sandbox has run in its processes.
+class FirstSandboxDeathTest : public SandboxTest {
+ protected:
+  void SetUp() override {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    MakeRoot();
+  }
+};
+
+// Runs with every number of free descriptors from none on, so that the first
+// program cannot be made once.
+TEST_F(FirstSandboxDeathTest, AShortageOfDescriptorsEndsWithIt) {
+  const SandboxRun run = Run("good");
+  EXPECT_EXIT(
+      {
+        rlimit before;
+        getrlimit(RLIMIT_NOFILE, &before);
+        const int first_free = dup(STDERR_FILENO);
+        close(first_free);
+        for (rlim_t free = 0; free < 10; ++free) {
+          rlimit limit = before;
+          limit.rlim_cur = static_cast<rlim_t>(first_free) + free;
+          setrlimit(RLIMIT_NOFILE, &limit);
+          const absl::Status status = RunInSandbox(*root_, run).status();
+          setrlimit(RLIMIT_NOFILE, &before);
+          std::fprintf(stderr, "%s\n", status.ToString().c_str());
+        }
+        std::fprintf(stderr, "%s", End(run).standard_output_tail.c_str());
+        _exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "cgroup memory: .*Delegate|namespaces are refused|"
+      "cannot be kept in memory: Too many.*\n(.*Too many.*\n)+hello\n");
 }
 
 // Another full /proc, such as a chroot's, lets the sandbox mount its own.
