@@ -158,6 +158,11 @@ absl::Status CheckFlags() {
   if (context.has_value() && *context < 1) {
     return wrong("--context must be at least 1 token");
   }
+  if (absl::GetFlag(FLAGS_raw) && !absl::GetFlag(FLAGS_system).empty()) {
+    return wrong(
+        "--raw sends no system message, so --system has no effect; leave one "
+        "of the two out");
+  }
   const double temperature = absl::GetFlag(FLAGS_temperature);
   if (!(temperature >= 0 && std::isfinite(temperature))) {
     return wrong("--temperature must be 0 or more");
@@ -231,6 +236,14 @@ class Chat {
 
   bool answers() const { return template_ != nullptr; }
   int64_t positions() const { return decoder_->config().positions; }
+  // Fails if a text has more tokens than the model has positions.
+  absl::Status CheckFits(int64_t text_tokens) const;
+  // Returns the tokens of a text that fits and of the longest answer to it. The
+  // last token of an answer is not read.
+  int64_t CountWithAnswer(int64_t text_tokens) const {
+    return text_tokens + std::min(positions() - text_tokens,
+                                  absl::GetFlag(FLAGS_generate) - 1);
+  }
   void PrintStatistics(const Answer& answer) const;
 
  private:
@@ -364,6 +377,13 @@ absl::StatusOr<lowmem_internal::Budget> Chat::FindBudget(
       });
 }
 
+absl::Status Chat::CheckFits(int64_t text_tokens) const {
+  if (text_tokens <= positions()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the text takes ", text_tokens, " positions, but the model has ",
+      positions(), ": give a shorter text"));
+}
+
 absl::Status Chat::Start(int64_t prompt_tokens, int64_t tokens) {
   return StartTogether(prompt_tokens, tokens, /*sequences=*/1);
 }
@@ -373,7 +393,7 @@ absl::Status Chat::StartTogether(int64_t prompt_tokens, int64_t tokens,
   if (tokens > positions()) {
     return absl::InvalidArgumentError(
         absl::StrCat(tokens, " tokens, but the model has ", positions(),
-                     " positions: give a smaller --context or --generate"));
+                     " positions: give a smaller --context"));
   }
   const auto budget = FindBudget(prompt_tokens, tokens, sequences);
   if (!budget.ok()) return budget.status();
@@ -438,6 +458,8 @@ absl::Status Chat::Score(absl::string_view text) {
         "likelihood; give a longer text");
   }
   const auto tokens = static_cast<int64_t>(ids->size()) - 1;
+  const absl::Status fits = CheckFits(tokens);
+  if (!fits.ok()) return fits;
   const absl::Status started = Start(/*prompt_tokens=*/tokens, tokens);
   if (!started.ok()) return started;
   const absl::StatusOr<std::vector<double>> scores = ScoreTokens(*run_, *ids);
@@ -605,13 +627,13 @@ absl::Status Chat::AnswerFile(const std::string& path) {
   const bool is_json = absl::GetFlag(FLAGS_json);
   auto measured = TextLines::Open(path, is_json);
   auto lines = TextLines::Open(path, is_json);
-  if (!measured.ok() || !lines.ok()) return lines.status();
+  if (!measured.ok()) return measured.status();
+  if (!lines.ok()) return lines.status();
   const auto sizes = Measure(*std::move(measured));
   if (!sizes.ok()) return sizes.status();
   const int64_t tokens =
       absl::GetFlag(FLAGS_context)
-          .value_or(std::min(
-              positions(), sizes->longest + absl::GetFlag(FLAGS_generate) - 1));
+          .value_or(CountWithAnswer(std::min(positions(), sizes->longest)));
   const auto sequences = FindSequences(*sizes, tokens);
   if (!sequences.ok()) return sequences.status();
   absl::Status status = StartTogether(sizes->longest, tokens, *sequences);
@@ -650,10 +672,11 @@ absl::Status AnswerOnce(Chat& chat, const std::string& prompt) {
     return absl::InvalidArgumentError("--prompt: the text is empty");
   }
   const auto tokens = static_cast<int64_t>(ids->size());
-  const int64_t needed =
-      std::min(chat.positions(), tokens + absl::GetFlag(FLAGS_generate) - 1);
+  const absl::Status fits = chat.CheckFits(tokens);
+  if (!fits.ok()) return fits;
   const absl::Status started = chat.Start(
-      tokens, absl::GetFlag(FLAGS_context).value_or(std::max(tokens, needed)));
+      tokens,
+      absl::GetFlag(FLAGS_context).value_or(chat.CountWithAnswer(tokens)));
   if (!started.ok()) return started;
   const absl::StatusOr<Answer> answer = chat.Say(*ids);
   if (!answer.ok()) return answer.status();

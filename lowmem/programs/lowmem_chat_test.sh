@@ -215,6 +215,23 @@ printf 'hello\nagain and again\n' | chat --generate=3 --context=8 >out 2>err &&
   fail "eight tokens had room for two turns"
 grep -q 'give a larger --context' err || fail "no room: $(cat err)"
 
+# An answer without a limit ends with the model's positions.
+chat --prompt="the " --generate=1000 >one 2>err || fail "to the end: $(cat err)"
+grep -qE ' 2[0-9][0-9] generated' err || fail "to the end: $(cat err)"
+chat --prompt="the " --generate=9223372036854775807 >two 2>err || fail "no limit: $(cat err)"
+cmp -s one two || fail "no limit, another answer: $(cat err)"
+echo 'the ' >the
+for generate in 1000 9223372036854775807; do
+  chat --file=the --generate=$generate >out 2>err || fail "a file without a limit: $(cat err)"
+  grep -q "$(head -c 40 one)" out || fail "a file, --generate=$generate: $(cat out)"
+done
+# No flag makes room for a longer text.
+long=$(printf 'the and %.0s' {1..300})
+for flag in --prompt --score; do
+  expect_error 1 'positions, but the model has 256: give a shorter text' "$BIN/lowmem_chat" model \
+    "$flag=$long"
+done
+
 # The generation ends at a stop id.
 first=${run%%,*}
 sed -i "s/^{/{\"eos_token_id\": $first,/" model/config.json
@@ -268,6 +285,7 @@ expect_error 2 'backend' "$BIN/lowmem_chat" model --backend=tape
 expect_error 1 'is too small' "$BIN/lowmem_chat" model --prompt=a --budget=4KiB
 expect_error 1 'but the model has 256 positions' "$BIN/lowmem_chat" model --prompt=a --context=300
 expect_error 1 'the text is not UTF-8' "$BIN/lowmem_chat" model --prompt=$'\xff'
+expect_error 2 '--raw sends no system message' "$BIN/lowmem_chat" chatml --prompt=a --system=b --raw
 expect_error 1 'takes no system message' "$BIN/lowmem_chat" model --prompt=a --system=b
 expect_error 1 'tokenizer.json of the published checkpoint' "$BIN/lowmem_chat" . --prompt=a
 "$BIN/lowmem_generate" --shape=smollm2-135m --vocabulary=300 --hidden=64 --layers=1 \
