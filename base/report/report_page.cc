@@ -103,7 +103,7 @@ void AddFacts(const std::string& caption,
   page->AddTable(table);
 }
 
-// Adds a bar of the largest parts; the table has all of them.
+// Adds a bar of the largest parts. It cannot show parts below zero.
 void AddBar(const ReportTable& table, PageContent* page) {
   constexpr size_t kMostSeries = 7;
   const size_t name_column = ColumnOrder(table).front();
@@ -186,7 +186,7 @@ void AddTable(const ReportTable& table, size_t most_rows, PageContent* page) {
   ReportTable shown = table;
   KeepFirstRows(most_rows, &shown);
   if (!shown.heading.empty()) page->AddHeading(shown.heading);
-  if (shown.is_breakdown) AddBar(shown, page);
+  if (table.is_breakdown) AddBar(table, page);
   if (shown.rows.empty()) {
     if (!shown.lead.empty()) page->AddParagraph(Sentence(shown.lead));
   } else {

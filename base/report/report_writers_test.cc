@@ -147,6 +147,10 @@ TEST(ReportWritersTest, ABreakdownIsABarOnAPage) {
   EXPECT_EQ(CountOccurrences("littlest", plain.Html()), 1);
   EXPECT_GT(CountOccurrences("littlest", page.Html()), 1)
       << "in the table and the bar";
+  Page cut("Title", "");
+  AddTable(table, 1, &cut);
+  EXPECT_GE(CountOccurrences("littlest", cut.Html()), 1)
+      << "in the bar, as rows of the table are left out";
 }
 
 TEST(ReportWritersTest, JsonHasExactValuesAndNamesOnce) {

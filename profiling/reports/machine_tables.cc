@@ -18,11 +18,18 @@ struct Part {
 };
 
 std::vector<Part> ListHeapParts(const ResidentParts& parts) {
-  // The live bytes may be from another moment than the pages.
+  // There are no live bytes if they are from another moment than the pages.
   if (parts.live_bytes() == 0) return {{parts.heap_bytes(), "heap"}};
-  return {{parts.live_bytes(), "live heap"},
-          {parts.kept_bytes(), "free in the allocator, and its bookkeeping"},
-          {parts.untouched_bytes(), "allocated, never touched"}};
+  // The parts add up to the resident set, so a bar can show them: none of them
+  // is negative.
+  const Part kept = {parts.kept_bytes(),
+                     "free in the allocator, and its bookkeeping"};
+  if (parts.untouched_bytes() == 0) {
+    return {{parts.live_bytes(), "live heap"}, kept};
+  }
+  return {{SaturatedSum(parts.live_bytes(), parts.untouched_bytes()),
+           "live heap, its touched pages"},
+          kept};
 }
 
 std::vector<Part> ListOtherParts(const ResidentParts& parts) {
@@ -46,7 +53,8 @@ void AddRows(const std::vector<Part>& parts, int64_t resident_bytes,
   }
 }
 
-// Returns "near its peak" if the parts are complete.
+// Returns " near its peak", or how far below it the parts were measured if that
+// is more than a fiftieth.
 std::string DistanceText(const MeasuredImage& image) {
   const int64_t missed_bytes = SaturatedDifference(
       image.peak_resident_bytes(), image.resident_at_peak().resident_bytes());
@@ -77,6 +85,12 @@ void AddResidentParts(const MeasuredRun& run, const MeasuredImage& image,
   AddRows(ListOtherParts(parts), parts.resident_bytes(), &table);
   table.text_rows = table.rows.size();
   table.note = absl::StrCat(
+      parts.untouched_bytes() < 0
+          ? absl::StrCat("another ",
+                         FormatRoundedBytes(
+                             SaturatedDifference(0, parts.untouched_bytes())),
+                         " of the live heap was never touched; ")
+          : "",
       "page faults ", FormatCount(parts.minor_fault_count()),
       " without a read, ", FormatCount(parts.major_fault_count()), " with one",
       parts.swapped_bytes() == 0
