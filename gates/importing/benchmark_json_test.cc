@@ -40,6 +40,19 @@ TEST(BenchmarkJsonTest, TheHighestRepetitionAndNoAggregate) {
   EXPECT_EQ(figures->peaks[0].bytes, 7);
 }
 
+// Comparing each name with those before it takes longer than this test may.
+TEST(BenchmarkJsonTest, AFileOfManyBenchmarks) {
+  constexpr int kBenchmarks = 300000;
+  std::string list;
+  for (int i = 0; i < kBenchmarks; ++i) {
+    absl::StrAppend(&list, i == 0 ? "" : ",", R"({"name": "benchmark of )", i,
+                    R"(", "max_bytes_used": 1})");
+  }
+  const auto figures = ParseBenchmarkJson(Benchmarks(list));
+  ASSERT_THAT(figures, IsOk());
+  EXPECT_EQ(figures->peaks.size(), size_t{kBenchmarks});
+}
+
 TEST(BenchmarkJsonTest, NoBytesAreACountToo) {
   const auto figures =
       ParseBenchmarkJson(Benchmarks(R"({"name": "a", "max_bytes_used": 0})"));
@@ -69,7 +82,8 @@ TEST(BenchmarkJsonTest, OtherJsonIsRefused) {
       {Benchmarks(R"({"name": "a\u001b", "error_occurred": true,
                       "error_message": "no file"})"),
        "failed: a\\x1b: no file"},
-      {std::string(1000, '['), "JSON"},
+      {std::string(64, '['), "is not whole JSON"},
+      {std::string(65, '['), "too many levels"},
   };
   for (const auto& each : kCases) {
     EXPECT_THAT(ParseBenchmarkJson(each.text),
@@ -78,6 +92,15 @@ TEST(BenchmarkJsonTest, OtherJsonIsRefused) {
                          HasSubstr(each.part)))
         << each.text;
   }
+}
+
+TEST(BenchmarkJsonTest, BracketsInTextsAreNoLevels) {
+  const auto figures = ParseBenchmarkJson(
+      Benchmarks(absl::StrCat(R"({"name": "a\"b\\", "label": "\")",
+                              std::string(100, '['), R"(", "a": [[]],
+                      "max_bytes_used": 5})")));
+  ASSERT_THAT(figures, IsOk());
+  EXPECT_EQ(figures->peaks[0].benchmark, "a\"b\\");
 }
 
 TEST(BenchmarkJsonTest, ACutFileIsRefused) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -44,20 +46,24 @@ absl::Status AddFigures(const ForeignFigures& more, ForeignFigures* all) {
                      all->tool, "; import each tool's files by themselves"));
   }
   all->file_count += more.file_count;
+  std::unordered_map<std::string, size_t> places;
+  for (const ForeignPeak& peak : all->peaks) {
+    places.emplace(peak.benchmark, places.size());
+  }
   for (const ForeignPeak& peak : more.peaks) {
-    const auto same = std::find_if(all->peaks.begin(), all->peaks.end(),
-                                   [&peak](const ForeignPeak& each) {
-                                     return each.benchmark == peak.benchmark;
-                                   });
-    if (same == all->peaks.end()) {
+    const auto [place, is_new] =
+        places.emplace(peak.benchmark, all->peaks.size());
+    if (is_new) {
       all->peaks.push_back(peak);
-    } else if (same->metric != peak.metric) {
+      continue;
+    }
+    ForeignPeak& same = all->peaks[place->second];
+    if (same.metric != peak.metric) {
       return absl::InvalidArgumentError(
           "counts other bytes than the files before it; import them by "
           "themselves");
-    } else if (same->bytes < peak.bytes) {
-      *same = peak;
     }
+    if (same.bytes < peak.bytes) same = peak;
   }
   return absl::OkStatus();
 }
