@@ -41,12 +41,14 @@ LabelCount CountLabels(absl::Span<const float> predictions,
 absl::StatusOr<Evaluation> Evaluation::Create(
     const Network& network, const MemoryOptions& options,
     const ManagerOptions& manager_options,
-    std::shared_ptr<Parameters> parameters, const DataSet& data) {
+    std::shared_ptr<Parameters> parameters, const DataSet& data,
+    const MathBackend& math) {
   MemoryOptions memory;
   memory.alignment_bytes = options.alignment_bytes;
   memory.keep_loss = true;
   memory.read_frozen_weights = options.read_frozen_weights;
-  auto plan = PlanExecution(network, NetworkMode::kInference, memory);
+  auto plan = PlanExecution(network, NetworkMode::kInference, memory,
+                            /*optimizer_states=*/0, math);
   if (!plan.ok()) return plan.status();
   LoaderOptions in_order;
   in_order.shuffle = false;

@@ -1,14 +1,15 @@
 // Computes the loss and the accuracy of a network on a data set.
 //
-//   auto evaluation = footprint::Evaluation::Create(network, {}, parameters,
-//                                                   held_out);
+//   auto evaluation =
+//       footprint::Evaluation::Create(network, {}, {}, parameters, held_out);
 //   absl::StatusOr<footprint::Metrics> metrics = evaluation->Run();
 //
 // A batch of a data set in memory is used in place, not copied, unless it is a
 // short last batch. Between two runs only the memory of the outputs and of the
 // plan is held.
 //
-// Shares the parameters; refers to the data set's memory. Thread-compatible;
+// Shares the parameters; refers to the data set's memory and to the kernels,
+// which compute on the threads that they have. Thread-compatible;
 // the parameters must not be trained during a run. Memory: that of the outputs
 // and the plan, and in a run the arena of an inference, and a batch if it
 // cannot be used in place.
@@ -25,6 +26,8 @@
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/math/highway_backend.h"
+#include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/input_view.h"
@@ -63,9 +66,9 @@ class Evaluation {
   static absl::StatusOr<Evaluation> Create(
       const Network& network, const MemoryOptions& options,
       const ManagerOptions& manager, std::shared_ptr<Parameters> parameters,
-      const DataSet& data);
+      const DataSet& data, const MathBackend& math = HighwayBackend());
 
-  // Computes the metrics on the whole data set, on one thread. Errors: those of
+  // Computes the metrics on the whole data set. Errors: those of
   // Manager::Evaluate, such as OutOfRange if all labels of a batch are ignored,
   // and of DataSet::Read.
   absl::StatusOr<Metrics> Run();

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "footprint/base/files/file_error.h"
 #include "footprint/base/files/file_lock.h"
 #include "footprint/base/machine/monotonic_time.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
@@ -72,13 +74,18 @@ absl::Status CheckSteps(const TrainOptions& options,
                    most, " can be counted in steps"));
 }
 
-bool FileExists(const std::string& path) {
+// Fails if the file system does not answer: a file that is there must not be
+// replaced because of that.
+absl::StatusOr<bool> FileExists(const std::string& path) {
   struct stat info;
-  return stat(path.c_str(), &info) == 0;
+  if (stat(path.c_str(), &info) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return FileError(errno, path, "cannot be looked for");
 }
 
 absl::StatusOr<int64_t> SavedByFreezing(const Network& network,
-                                        const TrainOptions& options) {
+                                        const TrainOptions& options,
+                                        const MathBackend& math) {
   bool any_frozen = false;
   for (const ParameterGroup& group : network.groups()) {
     any_frozen |= group.frozen;
@@ -86,7 +93,7 @@ absl::StatusOr<int64_t> SavedByFreezing(const Network& network,
   if (!any_frozen) return 0;
   return BytesSavedByFreezing(network, options.memory,
                               options.manager.optimizer->states_per_weight(),
-                              HighwayBackend());
+                              math);
 }
 
 // Adds the settings of the loop to those of its parts.
@@ -125,7 +132,8 @@ class TrainingLoop {
         lines_(options.progress, plan.planned_bytes(), saved_bytes_) {}
 
   // Prepares the evaluation, and continues the training in the file, if any.
-  absl::Status Begin(const Network& network, int64_t rows);
+  absl::Status Begin(const Network& network, int64_t rows,
+                     const MathBackend& math);
   absl::Status Run();
   TrainResult TakeResult();
 
@@ -173,13 +181,14 @@ absl::StatusOr<Metrics> TrainingLoop::Evaluate() {
   return metrics;
 }
 
-absl::Status TrainingLoop::Begin(const Network& network, int64_t rows) {
+absl::Status TrainingLoop::Begin(const Network& network, int64_t rows,
+                                 const MathBackend& math) {
   state_.rows = rows;
   state_.batches = loader_.batches();
   if (options_.validation) {
     auto evaluation =
         Evaluation::Create(network, options_.memory, options_.manager,
-                           parameters_, *options_.validation);
+                           parameters_, *options_.validation, math);
     if (!evaluation.ok()) return OfValidation(evaluation.status());
     evaluation_ = *std::move(evaluation);
   }
@@ -189,12 +198,13 @@ absl::Status TrainingLoop::Begin(const Network& network, int64_t rows) {
         "the rate of the optimizer ", options_.manager.optimizer->name(),
         " cannot be lowered on a plateau: override Optimizer::ForGroup"));
   }
-  if (!options_.state_path.empty() && FileExists(options_.state_path)) {
-    const absl::Status status = Resume();
-    // A finished training writes nothing.
-    return status.ok() && !IsFinished() ? Save() : status;
-  }
-  return SaveFirst();
+  if (options_.state_path.empty()) return SaveFirst();
+  const absl::StatusOr<bool> exists = FileExists(options_.state_path);
+  if (!exists.ok()) return exists.status();
+  if (!*exists) return SaveFirst();
+  const absl::Status status = Resume();
+  // A finished training writes nothing.
+  return status.ok() && !IsFinished() ? Save() : status;
 }
 
 // Writes both files before the first step, so that a missing folder or a full
@@ -241,8 +251,12 @@ absl::Status TrainingLoop::CheckNotes(const TrainingNotes& notes,
   }
   const absl::Status status = CheckSameSettings(notes, settings_);
   if (!status.ok()) return status;
-  if (!options_.best_path.empty() && state->best_epoch > 0 &&
-      !FileExists(options_.best_path)) {
+  if (options_.best_path.empty() || state->best_epoch <= 0) {
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<bool> has_best = FileExists(options_.best_path);
+  if (!has_best.ok()) return has_best.status();
+  if (!*has_best) {
     return refuse("its best weights, of epoch ", state->best_epoch,
                   ", were in ", options_.best_path,
                   ", which is not there: bring that file back, or remove "
@@ -389,12 +403,12 @@ absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
   if (!status.ok()) return status;
   std::unique_ptr<const MathBackend> team;
   if (options.threads > 1) team = MakeTeamBackend(options.threads);
+  const MathBackend& math = team == nullptr ? HighwayBackend() : *team;
   const auto plan =
       PlanExecution(network, NetworkMode::kTraining, options.memory,
-                    options.manager.optimizer->states_per_weight(),
-                    team == nullptr ? HighwayBackend() : *team);
+                    options.manager.optimizer->states_per_weight(), math);
   if (!plan.ok()) return plan.status();
-  const auto saved = SavedByFreezing(network, options);
+  const auto saved = SavedByFreezing(network, options, math);
   if (!saved.ok()) return saved.status();
   // Opens the data set.
   LoaderOptions loader_options;
@@ -432,7 +446,7 @@ absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
   TrainingLoop loop(options, *plan, std::move(settings), *saved,
                     std::move(parameters), *std::move(manager),
                     *std::move(loader));
-  status = loop.Begin(network, data.rows());
+  status = loop.Begin(network, data.rows(), math);
   if (status.ok()) status = loop.Run();
   if (!status.ok()) return status;
   return loop.TakeResult();

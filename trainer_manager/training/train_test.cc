@@ -1,6 +1,7 @@
 #include "footprint/trainer_manager/training/train.h"
 
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/machine/monotonic_time.h"
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/activations.h"
@@ -87,6 +89,12 @@ std::vector<float> AllValues(const Parameters& parameters) {
                   parameter.values.end());
   }
   return values;
+}
+
+int64_t ProcessProcessorTimeNs() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
 }
 
 std::string NewPath(const std::string& name) {
@@ -347,6 +355,26 @@ TEST(TrainTest, ThreadsDoNotChangeTheBits) {
   }
 }
 
+// Most work is the validation's, whose forward passes are divided, too.
+TEST(TrainTest, ThreadsShareTheValidation) {
+  const Rows rows(128);
+  const Rows held_out(128 * 40, 2);
+  TrainOptions options = Options();
+  options.validation = held_out.data();
+  options.threads = 2;
+  Network network;
+  network.AddInput("rows", {{128, kFeatures}});
+  network.AddLayer("first", FullyConnected(1000), {"rows"});
+  network.AddLayer("second", FullyConnected(1000), {"first"});
+  network.AddLayer("head", FullyConnected(kClasses), {"second"});
+  network.AddLayer("loss", SoftmaxCrossEntropy(), {"head"});
+  const int64_t own_ns = ThreadProcessorTimeNs();
+  const int64_t all_ns = ProcessProcessorTimeNs();
+  MustTrain(network, rows.data(), options);
+  const int64_t own_part_ns = ThreadProcessorTimeNs() - own_ns;
+  EXPECT_LT(own_part_ns, (ProcessProcessorTimeNs() - all_ns) * 3 / 4);
+}
+
 // The data set is read while a step runs, in short batches, too, and by a
 // training that is stopped and resumed.
 TEST(TrainTest, ReadingAheadDoesNotChangeTheBits) {
@@ -373,6 +401,18 @@ TEST(TrainTest, ReadingAheadDoesNotChangeTheBits) {
   EXPECT_TRUE(result.is_finished);
   EXPECT_EQ(AllValues(*result.parameters), AllValues(*expected.parameters));
   EXPECT_EQ(result.validation->loss, expected.validation->loss);
+}
+
+// A file that cannot be looked for may be there.
+TEST(TrainTest, AStateThatCannotBeReachedIsNotReplaced) {
+  const Rows rows(20);
+  TrainOptions options = Options();
+  options.state_path = NewPath("loop.safetensors");
+  ASSERT_EQ(symlink(options.state_path.c_str(), options.state_path.c_str()), 0);
+  EXPECT_THAT(Train(Classifier(), rows.data(), options).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("cannot be looked for")));
+  unlink(options.state_path.c_str());
 }
 
 TEST(TrainTest, ASecondTrainingOfTheSameFileIsRefused) {
@@ -480,6 +520,27 @@ TEST(TrainTest, TrainsAHeadOnAFrozenBackbone) {
   EXPECT_NE(values("head.weight"), head);
   EXPECT_GT(result.bytes_saved_by_freezing, 0);
   EXPECT_EQ(result.planned_bytes + result.bytes_saved_by_freezing,
+            whole.planned_bytes);
+}
+
+// The gradient of `wide` has a workspace for each thread.
+TEST(TrainTest, FreezingSavesTheWorkspacesOfThreads) {
+  constexpr size_t kWide = 600;
+  const std::vector<float> features(32 * kWide);
+  const std::vector<int32_t> labels(32);
+  const DataSet data = DataSet::InMemory({absl::MakeConstSpan(features)},
+                                         absl::MakeConstSpan(labels), 32);
+  TrainOptions options = Options();
+  options.threads = 8;
+  Network network;
+  network.AddInput("rows", {{32, kWide}});
+  network.AddLayer("wide", FullyConnected(kWide), {"rows"});
+  network.AddLayer("head", FullyConnected(kClasses), {"wide"});
+  network.AddLayer("loss", SoftmaxCrossEntropy(), {"head"});
+  const TrainResult whole = MustTrain(network, data, options);
+  network.Freeze("wide.*");
+  const TrainResult frozen = MustTrain(network, data, options);
+  EXPECT_EQ(frozen.planned_bytes + frozen.bytes_saved_by_freezing,
             whole.planned_bytes);
 }
 
