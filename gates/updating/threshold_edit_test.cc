@@ -223,13 +223,12 @@ TEST(ThresholdEditTest, RecordsWhatWasChangedByHand) {
   EXPECT_EQ(*Record(*recorded, "2026-11-22", "x"), *recorded);
   // Other mistakes are not corrected.
   EXPECT_THAT(Record("nonsense", "2026-11-22", "x"), Not(IsOk()));
-  EXPECT_THAT(
-      Record("recorded: true\n"
-             "threshold { selector { label: \"//a:b\" }\n"
-             "  metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1 }\n"
-             "bogus: 3\n",
-             "2026-11-22", "x"),
-      StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(Record("recorded: true\n"
+                     "threshold { selector { label: \"//a:b\" }\n"
+                     "  metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1 }\n"
+                     "bogus: 3\n",
+                     "2026-11-22", "x"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   // On a day before the last entry's, the new entry gets the last entry's date,
   // and the description says so.
   const absl::StatusOr<RecordedChanges> early = RecordChangesByHand(

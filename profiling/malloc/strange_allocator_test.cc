@@ -1,5 +1,5 @@
-// The next allocator of this program is one of its own. A process searches once,
-// so each case is a process.
+// The next allocator of this program is one of its own. A process searches
+// once, so each case is a process.
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -86,13 +86,13 @@ class StrangeAllocatorDeathTest : public testing::Test {
 
 TEST_F(StrangeAllocatorDeathTest, AHeaderThatIsTextIsNotFollowed) {
   memset(MallocWithoutHeaders(32), 'a', 32);
-  EXPECT_EXIT(Search(MallocWithoutHeaders, nullptr),
-              testing::ExitedWithCode(1), "");
+  EXPECT_EXIT(Search(MallocWithoutHeaders, nullptr), testing::ExitedWithCode(1),
+              "");
 }
 
 TEST_F(StrangeAllocatorDeathTest, AHeaderThatCannotBeReadIsNotRead) {
-  EXPECT_EXIT(Search(MallocWithoutHeaders, nullptr),
-              testing::ExitedWithCode(1), "");
+  EXPECT_EXIT(Search(MallocWithoutHeaders, nullptr), testing::ExitedWithCode(1),
+              "");
 }
 
 TEST_F(StrangeAllocatorDeathTest, TheCLibrarysBlocksCountBehindAnotherMalloc) {

@@ -5,9 +5,9 @@
 //   }
 //
 // Addresses that no object can have are refused; others must be readable, as an
-// object's members are. Values are copied, and the interpreter owns the objects.
-// Thread-safe; works inside malloc and in signal handlers, so it allocates
-// nothing.
+// object's members are. Values are copied, and the interpreter owns the
+// objects. Thread-safe; works inside malloc and in signal handlers, so it
+// allocates nothing.
 
 #ifndef FOOTPRINT_PROFILING_PYTHON_OBJECT_MEMORY_H_
 #define FOOTPRINT_PROFILING_PYTHON_OBJECT_MEMORY_H_

@@ -17,8 +17,8 @@
 
 namespace footprint::profiling_internal {
 
-// Returns 0, or the number of the error. On some file systems, as on Linux 6.1's
-// tmpfs, a signal interrupts the reservation; then it begins again.
+// Returns 0, or the number of the error. On some file systems, as on
+// Linux 6.1's tmpfs, a signal interrupts the reservation; then it begins again.
 inline int ReserveFileSpace(int file, size_t offset_bytes, size_t size_bytes) {
   int error = EINTR;
   while (error == EINTR) {

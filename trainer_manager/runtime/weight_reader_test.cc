@@ -320,11 +320,13 @@ TEST(WeightReaderTest, AnIndexBeyondTheTableIsAnError) {
       const auto words = (*manager)->InputValues<int32_t>(0);
       std::fill(words->begin(), words->end(), 6);
       (*words)[5] = wrong;
-      EXPECT_THAT((*manager)->TrainStep().status(),
-                  StatusIs(absl::StatusCode::kOutOfRange,
-                           HasSubstr(absl::StrCat(
-                               "layer \"table\", read rows: index ", wrong,
-                               " at index 5 names none of the 7 entries"))));
+      EXPECT_THAT(
+          (*manager)->TrainStep().status(),
+          StatusIs(
+              absl::StatusCode::kOutOfRange,
+              HasSubstr(absl::StrCat(
+                  "layer \"table\", read rows: the value ", wrong,
+                  " at index 5 is not an index of the table's 7 entries"))));
     }
   }
 }
