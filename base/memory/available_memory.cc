@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
+#include <limits>
+#include <sstream>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,15 +14,18 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/types/optional.h"
+#include "footprint/base/memory/saturated_sum.h"
 
 namespace footprint {
 namespace {
 
-// Returns an empty text if the file cannot be read.
+// Returns an empty text if the file cannot be read. The stream's own operator
+// catches the exception that its buffer throws if a read fails.
 std::string ReadText(const std::string& path) {
-  std::ifstream file(path);
-  return std::string(std::istreambuf_iterator<char>(file),
-                     std::istreambuf_iterator<char>());
+  const std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 // Reads a file of one number. Returns nullopt if it has none, such as a limit
@@ -42,6 +46,12 @@ int64_t NumberAfter(absl::string_view text, absl::string_view key) {
     if (!words.empty() && absl::SimpleAtoi(words[0], &number)) return number;
   }
   return 0;
+}
+
+// Returns the same in bytes; the number is of kibibytes.
+int64_t BytesAfter(absl::string_view text, absl::string_view key) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 1024;
+  return std::clamp<int64_t>(NumberAfter(text, key), 0, kMost) * 1024;
 }
 
 constexpr char kMachineFile[] = "/proc/meminfo";
@@ -83,8 +93,8 @@ void LookAtGroups(const std::string& root, const Version& version,
     if (limit.has_value() && usage.has_value()) {
       const int64_t idle = NumberAfter(ReadText(folder + "memory.stat"),
                                        version.idle_file_pages);
-      Lower(*limit - *usage + idle, absl::StrCat("the control group ", path),
-            least);
+      Lower(SaturatedSum(SaturatedDifference(*limit, *usage), idle),
+            absl::StrCat("the control group ", path), least);
     }
     if (parts.empty()) return;
     parts.pop_back();
@@ -95,18 +105,16 @@ void LookAtGroups(const std::string& root, const Version& version,
 
 absl::optional<int64_t> ReadFreeMachineBytes(const std::string& root) {
   const std::string machine = ReadText(root + kMachineFile);
-  const int64_t available_kibibytes = NumberAfter(machine, kAvailable);
-  if (available_kibibytes == 0) return absl::nullopt;
-  return (available_kibibytes + NumberAfter(machine, "SwapFree:")) * 1024;
+  const int64_t available_bytes = BytesAfter(machine, kAvailable);
+  if (available_bytes == 0) return absl::nullopt;
+  return SaturatedSum(available_bytes, BytesAfter(machine, "SwapFree:"));
 }
 
 absl::StatusOr<AvailableMemory> ReadAvailableMemory(const std::string& root) {
   absl::optional<AvailableMemory> least;
-  const int64_t machine_kibibytes =
-      NumberAfter(ReadText(root + kMachineFile), kAvailable);
-  if (machine_kibibytes > 0) {
-    Lower(machine_kibibytes * 1024, "the machine", &least);
-  }
+  const int64_t machine_bytes =
+      BytesAfter(ReadText(root + kMachineFile), kAvailable);
+  if (machine_bytes > 0) Lower(machine_bytes, "the machine", &least);
   // A line is "4:memory:/group" in version 1, and "0::/group" in version 2.
   const std::string groups = ReadText(root + "/proc/self/cgroup");
   for (absl::string_view line : absl::StrSplit(groups, '\n')) {

@@ -83,6 +83,31 @@ TEST(AvailableMemoryTest, ALimitAboveTheMachineDoesNotCount) {
   EXPECT_EQ(machine.Read().limited_by, "the machine");
 }
 
+// Of the last page of the numbers, as the kernel writes "no limit".
+TEST(AvailableMemoryTest, SumsStayWithinTheirRange) {
+  Machine machine("largest");
+  machine
+      .Write("/proc/meminfo",
+             "MemAvailable: 9223372036854775807 kB\n"
+             "SwapFree: 9223372036854775807 kB\n")
+      .Write("/proc/self/cgroup", "4:memory:/\n")
+      .Write("/sys/fs/cgroup/memory/memory.limit_in_bytes",
+             "9223372036854771712\n")
+      .Write("/sys/fs/cgroup/memory/memory.usage_in_bytes", "0\n")
+      .Write("/sys/fs/cgroup/memory/memory.stat",
+             "total_inactive_file 999999\n");
+  EXPECT_EQ(machine.Read().limited_by, "the machine");
+  EXPECT_GT(machine.Read().bytes, int64_t{1} << 62);
+  EXPECT_GT(ReadFreeMachineBytes(machine.root()), int64_t{1} << 62);
+}
+
+TEST(AvailableMemoryTest, AFileThatCannotBeReadIsEmpty) {
+  Machine machine("folder");
+  machine.Write("/proc/meminfo/x", "");
+  EXPECT_THAT(ReadAvailableMemory(machine.root()),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
 TEST(AvailableMemoryTest, SaysThatNothingIsKnown) {
   EXPECT_THAT(ReadAvailableMemory(Machine("empty").root()),
               StatusIs(absl::StatusCode::kFailedPrecondition));

@@ -25,9 +25,11 @@ bool NeedsPage(int64_t size_bytes, int64_t total_bytes) {
          AlignUp(total_bytes, kPageBytes) > AlignUp(size_bytes, kPageBytes);
 }
 
-absl::Status NoMemory(int64_t size_bytes) {
-  return absl::ResourceExhaustedError(
-      absl::StrCat("no memory for a block of ", size_bytes, " bytes"));
+absl::Status NoMemory(int64_t size_bytes, int64_t record_bytes) {
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "no memory for a block of ", size_bytes, " bytes",
+      record_bytes == 0 ? ""
+                        : absl::StrCat(" with records of ", record_bytes)));
 }
 
 // Returns zeroed memory, or null.
@@ -83,7 +85,7 @@ absl::StatusOr<MemoryBlock> MemoryBlock::Allocate(int64_t size_bytes,
   MemoryBlock block;
   if (size_bytes == 0 && record_bytes == 0) return block;
   if (size_bytes > kMostBytes || record_bytes > kMostBytes) {
-    return NoMemory(size_bytes);
+    return NoMemory(size_bytes, record_bytes);
   }
   int64_t total_bytes = size_bytes;
   if (record_bytes > 0) {
@@ -92,13 +94,13 @@ absl::StatusOr<MemoryBlock> MemoryBlock::Allocate(int64_t size_bytes,
   const bool is_apart = NeedsPage(size_bytes, total_bytes);
   block.allocated_bytes_ = is_apart ? size_bytes : total_bytes;
   block.data_ = static_cast<char*>(Obtain(block.allocated_bytes_));
-  if (block.data_ == nullptr) return NoMemory(size_bytes);
+  if (block.data_ == nullptr) return NoMemory(size_bytes, record_bytes);
   block.size_bytes_ = size_bytes;
   if (is_apart) {
     const size_t apart_bytes = static_cast<size_t>(record_bytes);
     block.records_ =
         static_cast<char*>(::operator new(apart_bytes, std::nothrow));
-    if (block.records_ == nullptr) return NoMemory(size_bytes);
+    if (block.records_ == nullptr) return NoMemory(size_bytes, record_bytes);
     std::memset(block.records_, 0, apart_bytes);
   } else if (record_bytes > 0) {
     block.records_ = block.BehindBytes();

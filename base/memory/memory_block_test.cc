@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
@@ -107,6 +108,10 @@ TEST(MemoryBlockTest, SaysWhatItCannotHave) {
     EXPECT_THAT(MemoryBlock::Allocate(kMost, records),
                 StatusIs(absl::StatusCode::kResourceExhausted));
   }
+  EXPECT_THAT(MemoryBlock::Allocate(0, kMost),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       testing::HasSubstr(
+                           absl::StrCat("0 bytes with records of ", kMost))));
 }
 
 }  // namespace

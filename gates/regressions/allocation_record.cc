@@ -25,12 +25,17 @@ absl::Status Damaged(size_t event) {
 // Keeps all blocks or mappings so far, and the bytes of those that are alive.
 class LiveBlocks {
  public:
-  void Begin(const AllocationEvent& event, size_t place) {
+  // Returns false if no block can have these sizes.
+  bool Begin(const AllocationEvent& event, size_t place) {
     // Ends a block that was freed unseen, on another thread.
     End(event.address, place, /*is_moved=*/false);
+    if (event.requested_bytes < 0 || event.bytes < 0 ||
+        __builtin_add_overflow(bytes_, event.bytes, &bytes_)) {
+      return false;
+    }
     live_[event.address] = blocks_.size();
     blocks_.push_back({event.requested_bytes, event.bytes, place});
-    bytes_ += event.bytes;
+    return true;
   }
 
   // Ends a block; ignores one that began before the record.
@@ -105,7 +110,7 @@ class Reader {
   bool Take(const AllocationEvent& event, size_t place) {
     switch (event.kind) {
       case AllocationEvent::Kind::kAllocated:
-        heap_.Begin(event, place);
+        if (!heap_.Begin(event, place)) return false;
         break;
       case AllocationEvent::Kind::kFreed:
       case AllocationEvent::Kind::kMoved:
@@ -113,7 +118,7 @@ class Reader {
                   event.kind == AllocationEvent::Kind::kMoved);
         break;
       case AllocationEvent::Kind::kMapped:
-        mapped_.Begin(event, place);
+        if (!mapped_.Begin(event, place)) return false;
         break;
       case AllocationEvent::Kind::kUnmapped:
         mapped_.End(event.address, place, /*is_moved=*/false);

@@ -28,7 +28,8 @@
 namespace footprint {
 
 // A place (`begin`, `end` and `peak` below) is an index in the order of events.
-// kNeverEnds is the end of a block, mapping or visit that does not end.
+// kNeverEnds is the end of a block or mapping that does not end. Every visit
+// ends.
 inline constexpr size_t kNeverEnds = std::numeric_limits<size_t>::max();
 
 struct RecordedBlock {
@@ -43,7 +44,7 @@ struct RecordedVisit {
   std::string phase;  // "loop/load"
   int64_t visit = 0;  // number of the visit to this phase, from 0
   size_t begin = 0;
-  size_t end = kNeverEnds;
+  size_t end = 0;
   // The blocks and mappings that began during the visit, also in its inner
   // phases.
   size_t first_call = 0;

@@ -1,6 +1,7 @@
 #include "footprint/gates/regressions/allocation_record.h"
 
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -124,9 +125,18 @@ TEST(AllocationRecordTest, RefusesWhatIsCutShortOrMakesNoSense) {
   negative.Add(Kind::kPhaseBegins, 0, 0, -1);
   Record long_name;
   long_name.Add(Kind::kPhaseBegins, 0, 0, 255);
+  Record negative_block;
+  negative_block.Add(Kind::kAllocated, 1, 8, -8);
+  Record negative_request;
+  negative_request.Add(Kind::kMapped, 1, -8, 8);
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  Record too_much;
+  too_much.Add(Kind::kAllocated, 1, 8, kMost);
+  too_much.Add(Kind::kAllocated, 2, 8, 1);
   for (const std::string& bytes :
        {open.bytes(), unopened.bytes(), unknown.bytes(), negative.bytes(),
-        long_name.bytes(), open.bytes().substr(0, open.bytes().size() - 1)}) {
+        long_name.bytes(), negative_block.bytes(), negative_request.bytes(),
+        too_much.bytes(), open.bytes().substr(0, open.bytes().size() - 1)}) {
     EXPECT_THAT(ReadAllocationRecord(bytes),
                 StatusIs(absl::StatusCode::kDataLoss));
   }

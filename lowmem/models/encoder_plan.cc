@@ -18,8 +18,11 @@ namespace {
 constexpr int64_t kLargestTileBytes = 256 << 10;
 // Beyond this a chunk leaves the caches, and fewer chunks gain little.
 constexpr int64_t kLargestChunkBytes = 1 << 20;
-// The limit with which sizes stay within 63 bits.
+// The limits with which sizes stay within 63 bits: those of a batch, of a row
+// and of the rows of a sequence.
 constexpr int64_t kMostSequences = 1 << 20;
+constexpr int64_t kMostHidden = 1 << 24;
+constexpr int64_t kMostHiddenOfTokens = int64_t{1} << 40;
 
 // Sizes that may be chosen.
 struct Choice {
@@ -128,8 +131,16 @@ absl::Status Check(const EncoderPlanRequest& request) {
         absl::StrCat(request.sequences, " sequences; a batch has from 1 to ",
                      kMostSequences));
   }
-  return CheckPlannedSize(request.tokens, request.config.positions,
-                          request.workers);
+  const absl::Status status = CheckPlannedSize(
+      request.tokens, request.config.positions, request.workers);
+  if (!status.ok()) return status;
+  const int64_t hidden = request.config.hidden;
+  if (hidden > kMostHidden || request.tokens > kMostHiddenOfTokens / hidden) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(request.tokens, " tokens of ", hidden,
+                     " features need more memory than any machine has"));
+  }
+  return absl::OkStatus();
 }
 
 // The next larger choice; the same if there is none. Tiles and chunks grow in

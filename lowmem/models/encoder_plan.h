@@ -6,8 +6,10 @@
 // Everything is in one arena: the hidden states, the sums that are added to
 // them (which also hold the context of attention, and at the end the output),
 // one layer's small vectors, and for each worker the tile of weights in use, or
-// the tiles that it reads ahead and their list. Several sequences go through
-// the model one after the other and need more memory only for their outputs.
+// the tiles that it reads ahead and their list, and buffers in which it widens
+// weights and converts its input; then the weights that stay. Several sequences
+// go through the model one after the other and need more memory only for their
+// outputs.
 // Attention's buffers and the feed-forward part's are never live at once and
 // share memory. Weights, not activations, shrink first: below MinBudgetBytes
 // only fewer tokens, sequences or workers help.
@@ -18,8 +20,9 @@
 // part of one more, in memory. If the budget holds all tensors beside the
 // activations, nothing is read twice, and no slot is planned.
 //
-// The error is ResourceExhausted if the budget is too small; the message says
-// what is needed. The error is InvalidArgument if there are no tokens, more
+// The error is ResourceExhausted if the budget is too small (the message says
+// what is needed), or if rows of more than 2^24 features, or 2^40 features of
+// all tokens, are to be planned. The error is InvalidArgument if there are no tokens, more
 // tokens than positions, no worker, more than kMostWorkers workers, no
 // sequence, or more than 2^20 sequences. Pure and thread-safe. Memory: that of
 // a few plans. Time: microseconds, or milliseconds if tiles are read ahead,

@@ -228,5 +228,24 @@ TEST(PlanEncoderTest, RefusesWhatCannotRun) {
   }
 }
 
+// The largest extents that a config may have.
+TEST(PlanEncoderTest, SizesBeyondAnyMachineAreRefused) {
+  constexpr int64_t kLargest = 1 << 30;
+  EncoderPlanRequest request;
+  request.config.hidden = kLargest;
+  request.config.positions = kLargest;
+  request.config.heads = 1;
+  request.config.intermediate = kLargest;
+  for (const int64_t tokens : {kLargest, int64_t{1}}) {
+    request.tokens = tokens;
+    EXPECT_THAT(PlanEncoder(request, 1 << 30),
+                StatusIs(absl::StatusCode::kResourceExhausted));
+  }
+  request.config.hidden = 1 << 20;
+  request.tokens = 1 << 20;
+  request.sequences = 1 << 20;
+  EXPECT_GT(*MinBudgetBytes(request), int64_t{1} << 62);
+}
+
 }  // namespace
 }  // namespace footprint

@@ -60,12 +60,14 @@ struct StreamingNeeds {
   bool has_narrow_weights() const {
     return smallest_block_bytes < kFloatBlockBytes;
   }
-  // Returns the bytes that hold that many elements of any of the matrices.
+  // Returns the bytes that hold that many elements of any of the matrices, which
+  // must be whole blocks.
   int64_t BytesOf(int64_t elements) const {
     return (elements * largest_block_bytes + kBlockElements - 1) /
            kBlockElements;
   }
-  // Returns how many elements of any of the matrices fit into the bytes.
+  // Returns how many elements of any of the matrices fit into the bytes, rounded
+  // down, perhaps within a block.
   int64_t ElementsIn(int64_t bytes) const {
     return bytes * kBlockElements / largest_block_bytes;
   }
@@ -202,7 +204,8 @@ inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
     const int64_t room_bytes = end_bytes - pinned.range.end_bytes();
     if (bytes > room_bytes) {
       if (pinned.count < needs.whole_tensors) {
-        // Leaves the budget a page for the guard page after the arena.
+        // Leaves a page of the budget free, so that the mapping with its guard
+        // page is no larger than the budget. Whole tensors may take that page.
         pinned.partial_bytes = std::max<int64_t>(0, room_bytes - kPageBytes) /
                                kLineBytes * kLineBytes;
         pinned.range.size_bytes += pinned.partial_bytes;

@@ -87,12 +87,10 @@ int FindPythonLine(absl::string_view line_table, int first_line,
     // Only the first byte of an entry has the highest bit set.
     if ((head & 128) == 0) return 0;
     line += ReadLineDelta(kind, &table);
-    if (table.is_damaged()) return 0;
+    if (table.is_damaged() || line < INT32_MIN || line > INT32_MAX) return 0;
     end += (head & 7) + 1;
     if (instruction < end) {
-      return kind == kNoLocation || line < 0 || line > INT32_MAX
-                 ? 0
-                 : static_cast<int>(line);
+      return kind == kNoLocation || line < 0 ? 0 : static_cast<int>(line);
     }
   }
   return 0;

@@ -54,6 +54,12 @@ TEST(PythonLinesTest, ADamagedTableHasNoLine) {
   EXPECT_EQ(
       FindPythonLine("\xe8\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f", 5, 0),
       0);
+  // Differences of 2^59 - 1 add up to more than a number holds.
+  std::string large;
+  for (int i = 0; i < 17; ++i) {
+    large += "\xe8\x7e\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x3f";
+  }
+  EXPECT_EQ(FindPythonLine(large, 1, 16), 0);
 }
 
 // Whatever the bytes are, nothing beyond them is read (ASan).

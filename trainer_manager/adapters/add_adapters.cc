@@ -35,6 +35,12 @@ absl::Status CheckOptions(const Network& network, const LoraOptions& options) {
         "the network has groups, which AddAdapters makes anew: add adapters "
         "first, then groups to AdaptedNetwork::network");
   }
+  for (const Network::Node& node : network.nodes()) {
+    if (node.name.find('*') == std::string::npos) continue;
+    return Refuse("the layer \"", node.name,
+                  "\" has a * in its name, so that groups of its weights would "
+                  "match others: give it another name");
+  }
   if (options.targets.empty()) {
     return Refuse(
         "LoraOptions::targets is empty: name the layers, such as \"*.qkv\"");
@@ -132,6 +138,12 @@ absl::Status AdapterBuilder::CheckOwnWeights(size_t l) const {
 absl::Status AdapterBuilder::AddAdapter(const LoraTarget& target, size_t l) {
   Adapter adapter;
   adapter.layer = resolved_.layers[l].name;
+  const int64_t units = resolved_.layers[l].signature.output.shape.extent(-1);
+  if (target.part < 0 || target.part >= target.parts || target.parts > units) {
+    return Refuse("layer \"", adapter.layer, "\": part ", target.part, " of ",
+                  target.parts, " of ", units,
+                  " units; parts count from 0, and must divide the units");
+  }
   const absl::StatusOr<std::string> module = NameModule(target, adapter.layer);
   if (!module.ok()) return module.status();
   adapter.module = *module;

@@ -92,9 +92,9 @@ struct AdaptedNetwork {
 // a layer, or of one module; if a target's layer shares its weights; if a rank
 // is larger than an extent of the matrix, or below 1; if an alpha is not finite
 // or not above 0; if a pattern of `trained` matches no parameter, a target's
-// weight, or only some parameters of a layer; or if the network has groups,
-// which must be added to the result instead. Other errors are those of
-// ResolveNetwork.
+// weight, or only some parameters of a layer; if a layer's name has a *; or if
+// the network has groups, which must be added to the result instead. Other
+// errors are those of ResolveNetwork.
 absl::StatusOr<AdaptedNetwork> AddAdapters(const Network& network,
                                            const LoraOptions& options);
 

@@ -164,13 +164,33 @@ TEST(AddAdaptersTest, RefusesTargetsThatDoNotFit) {
       {{{"*.*", 0, 1, "*.q"}}, "exactly one"},
       {{{"back.fc", 0, 1, "*.q"}}, "exactly one"},
       {{{"back.fc", 0, 3}}, "layer \"back.fc\": LoRA on part 0 of 3 of 8"},
-      {{{"back.fc", 2, 2}}, "layer \"back.fc\": LoRA on part 2 of 2"},
+      {{{"back.fc", 2, 2}}, "layer \"back.fc\": part 2 of 2 of 8 units"},
+      {{{"back.fc", 0, 1},
+        {"back.fc", std::numeric_limits<int64_t>::max(),
+         std::numeric_limits<int64_t>::max()}},
+       "layer \"back.fc\": part 9223372036854775807 of 9223372036854775807"},
+      {{{"back.fc", 0, 1}, {"back.fc", 0, -1}},
+       "layer \"back.fc\": part 0 of -1"},
       {{{"back.fc", 0, 8}}, "layer \"back.fc\": LoRA of rank 2 on a matrix"},
   };
   for (const auto& c : kCases) {
     EXPECT_THAT(AddAdapters(Rows(), Options(c.targets)).status(),
                 StatusIs(kInvalid, HasSubstr(c.text)));
   }
+}
+
+// A name with a star would be a pattern of other layers, too.
+TEST(AddAdaptersTest, RefusesNamesThatArePatterns) {
+  Network network;
+  network.AddInput("rows", {{4, 6}});
+  network.AddLayer("b*", FullyConnected(6), {"rows"});
+  network.AddLayer("big", FullyConnected(6), {"b*"});
+  network.AddLayer("target", FullyConnected(6), {"big"});
+  network.AddLayer("loss", MeanSquaredError(), {"target"});
+  LoraOptions options = Options({{"target"}});
+  options.trained = {"big.*"};
+  EXPECT_THAT(AddAdapters(network, options).status(),
+              StatusIs(kInvalid, HasSubstr("\"b*\"")));
 }
 
 TEST(AddAdaptersTest, RefusesNumbersThatTrainNothing) {
