@@ -23,9 +23,10 @@
 // with the entry's name, if the bundle is at fault, also if a name is too long
 // or too deep; kResourceExhausted if it exceeds another limit of BundleLimits;
 // kAborted if this host's disk is full or it has no memory, which says nothing
-// about the bundle; kCancelled if `is_stopped` returned true; kUnavailable if
-// MakeBundle cannot read a file or it changes meanwhile, or if a reader has no
-// memory; kInternal if libarchive fails; else FileError's.
+// about the bundle; kCancelled if `is_stopped` returned true; kUnavailable if a
+// file gets shorter while MakeBundle reads it or a read fails, or if a reader
+// has no memory; kInternal if libarchive fails; else FileError's, also if
+// MakeBundle cannot open a file.
 
 #ifndef FOOTPRINT_GATES_BUNDLES_BUNDLE_H_
 #define FOOTPRINT_GATES_BUNDLES_BUNDLE_H_

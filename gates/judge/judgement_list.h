@@ -43,7 +43,7 @@ class JudgementList {
   void MarkShared(size_t first);
 
   // Writes the judgements in the order of their measurements, and a problem for
-  // each two rules of the same sort on one measurement.
+  // each further rule of the same sort on one measurement.
   void Write(Verdict* verdict);
 
  private:

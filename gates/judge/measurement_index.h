@@ -73,7 +73,8 @@ class MeasurementIndex {
   std::vector<int> FindProfiles(absl::string_view label_glob) const;
 
   // Returns the benchmarks of a profile that match the selector's benchmark and
-  // arguments, in ascending order. Ignores the selector's label.
+  // arguments, in ascending order. Ignores the selector's label. Of benchmarks
+  // with one name (duplicates), a benchmark without a * selects only the first.
   std::vector<int> FindBenchmarks(int profile, const Selector& selector) const;
 
   // Appends the measurements that the selector's phase and `kind` name in one

@@ -6,9 +6,9 @@
 // OIDC is a configuration of issuers (oidc.proto).
 //
 // Every bundle is accepted, with exceptions by how it begins: "reject" is
-// rejected, the first trial of "flaky" fails, "long" has a long label, and
-// "endless" unpacks until it is stopped. Prints the port and a token with every
-// scope.
+// rejected, the first trial of "flaky" fails, "long" has a long label, "slow"
+// takes two seconds, and "endless" unpacks until it is stopped. Prints the port
+// and a token with every scope, or "unchanged" if STORE has tokens already.
 
 #include <unistd.h>
 

@@ -77,7 +77,8 @@ class RecordedRun {
 
   // Returns the status of wait4.
   int Run(char** test) {
-    // A child of a child that ends before it stays in sight.
+    // A process whose parent ends first becomes a child of this one, and so
+    // stays in sight.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     struct sigaction as_before = {};
     struct sigaction as_usual = {};

@@ -9,15 +9,16 @@
 //       [&](const Continuation& done) { return Print(done.ids); });
 //
 // As many prompts as the plan has sequences are continued together. One that
-// ends leaves its place to the next prompt at once, so places stay free only at
-// the end. Each prompt gets the tokens that it gets alone, whatever its
-// neighbours. Results come in the order of the prompts. If the first of them
-// takes long, at most 16 results for each place wait for it.
+// ends leaves its place to the next prompt at once. Each prompt gets the tokens
+// that it gets alone, whatever its neighbours. Results come in the order of the
+// prompts. If the first of them takes long, at most 16 results for each place
+// wait for it; then places stay free until it ends.
 //
-// The run must outlive the call, which forgets all its tokens. Memory: the ids
-// of the prompts that are continued, and of the results that wait. Time: each
-// step reads every weight once, and the weights of the layers once more for
-// each further plan.chunk_tokens of prompts.
+// The run must outlive the call. A place that a prompt takes forgets its
+// earlier tokens, and keeps those of the prompt and its result afterwards.
+// Memory: the ids of the prompts that are continued, and of the results that
+// wait. Time: each step reads every weight once, and the weights of the layers
+// once more for each further plan.chunk_tokens of prompts.
 //
 // A prompt that cannot be continued gets an error of its own: InvalidArgument
 // if it is empty, has an id outside of the vocabulary or more tokens than the

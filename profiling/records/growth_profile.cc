@@ -26,7 +26,8 @@ static_assert(offsetof(GrowthFile, begin_time_ns) ==
               offsetof(Head, begin_time_ns));
 
 // Converts a site. If a running process is just updating it, the site is taken
-// as it is.
+// as it is. The head, which was read first, may have longer windows now; then
+// the site's numbers do not fit it.
 GrowthProfile::Site ToSite(GrowthRecord record, const Head& head,
                            int64_t live_bytes) {
   GrowthProfile::Site site;

@@ -27,7 +27,7 @@ struct GrowthProfile {
     // The window in which the site had its first bytes.
     int first_window = 0;
     // The least bytes live in each window; empty if the site is not in the
-    // file.
+    // file, or if a running process doubled its windows during the reading.
     std::vector<double> floor_bytes;
     // The bytes that were live when each window began, one number a window.
     std::vector<double> begin_bytes;

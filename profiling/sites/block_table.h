@@ -13,10 +13,9 @@
 // was added, MayHold finds the block for that thread. The table owns its arrays
 // until the process ends, and none of the blocks. It works inside malloc.
 // Memory, from the kernel: 80 to 160 bytes for each block of the highest number
-// live at once, and up to twice that if many blocks are added and removed. An
-// array that was outgrown stays mapped, since other threads may be reading it.
-// Each array is twice as large as the one before, so together they are smaller
-// than twice the last.
+// live at once, at least 40 KiB, and up to twice that if many blocks are added
+// and removed. The keys of an outgrown array stay mapped, since other threads
+// may be reading them: up to 64 bytes more for each block.
 //
 // Nearly every free of the program asks MayHold about a block that is not in
 // the table and often not in the cache. A mispredicted branch then costs a wait

@@ -118,15 +118,15 @@ struct LayerSignature {
   // this layer's derivative is zero. `reads` is empty if the layer cannot do
   // that.
   StepUse restore_input;
-  // Whether Forward only picks rows: row i of the output is the row of weight 0
+  // True if Forward only picks rows: row i of the output is the row of weight 0
   // whose number is element i of input 0. If the weight stays in its file
   // (MemoryOptions::read_frozen_weights), these rows are read one by one, and
   // Forward does not run.
   bool picks_rows = false;
-  // Whether the derivative of each element of the batch depends on no other
+  // True if the derivative of each element of the batch depends on no other
   // element, also in what it reads of saved tensors.
   bool derivative_by_element = false;
-  // Whether a row counts more or less in the result depending on the other
+  // True if a row counts more or less in the result depending on the other
   // rows, so that micro-batches change the result. Layers with statistics need
   // not set it.
   bool couples_rows = false;
@@ -140,8 +140,8 @@ struct LayerInputs {
   std::vector<TensorType> inputs;
   NetworkMode mode;
   const MathBackend& math;
-  // Whether max pooling saves positions in 1, 2 or 4 bits where that is enough.
-  // If not, each position takes a byte.
+  // True if max pooling saves positions in 1, 2 or 4 bits where that is enough;
+  // otherwise each position takes a byte.
   bool pack_winners = true;
   // If set, the weights are not trained: no step applies gradients, and none
   // computes them unless the derivative reads them. The layer must not take
@@ -285,8 +285,9 @@ absl::Status CheckSizes(const LayerSignature& signature);
 // counts: its operands exist, and it writes the output. In training the
 // operands of all steps must exist, the forward step must write the saved
 // tensors that later steps read, Recompute must write the output, and unless
-// `inputs.frozen` the gradient step must write the gradient of each weight.
-// Returns InvalidArgument, whose message says what is missing.
+// `inputs.frozen` the gradient step must write the gradient of each weight. No
+// step may write a constant statistic. Returns InvalidArgument, whose message
+// says what is missing or not allowed.
 absl::Status CheckOperands(const LayerSignature& signature,
                            const LayerInputs& inputs);
 
