@@ -22,11 +22,11 @@
 //
 // The error is ResourceExhausted if the budget is too small (the message says
 // what is needed), or if rows of more than 2^24 features, or 2^40 features of
-// all tokens, are to be planned. The error is InvalidArgument if there are no tokens, more
-// tokens than positions, no worker, more than kMostWorkers workers, no
-// sequence, or more than 2^20 sequences. Pure and thread-safe. Memory: that of
-// a few plans. Time: microseconds, or milliseconds if tiles are read ahead,
-// since the tiles of each choice are then counted.
+// all tokens, are to be planned. The error is InvalidArgument if there are no
+// tokens, more tokens than positions, no worker, more than kMostWorkers
+// workers, no sequence, or more than 2^20 sequences. Pure and thread-safe.
+// Memory: that of a few plans. Time: microseconds, or milliseconds if tiles are
+// read ahead, since the tiles of each choice are then counted.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_PLAN_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_PLAN_H_

@@ -60,14 +60,14 @@ struct StreamingNeeds {
   bool has_narrow_weights() const {
     return smallest_block_bytes < kFloatBlockBytes;
   }
-  // Returns the bytes that hold that many elements of any of the matrices, which
-  // must be whole blocks.
+  // Returns the bytes that hold that many elements of any of the matrices,
+  // which must be whole blocks.
   int64_t BytesOf(int64_t elements) const {
     return (elements * largest_block_bytes + kBlockElements - 1) /
            kBlockElements;
   }
-  // Returns how many elements of any of the matrices fit into the bytes, rounded
-  // down, perhaps within a block.
+  // Returns how many elements of any of the matrices fit into the bytes,
+  // rounded down, perhaps within a block.
   int64_t ElementsIn(int64_t bytes) const {
     return bytes * kBlockElements / largest_block_bytes;
   }
