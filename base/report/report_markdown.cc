@@ -79,13 +79,15 @@ std::string ReportMarkdown(const Report& report) {
   absl::StrAppend(&text, FigureRows(report));
   bool is_first = true;
   for (const ReportTable& table : report.tables) {
-    const std::string heading = EscapeForMarkdown(table.heading);
     const std::string body = TableMarkdown(table);
     if (is_first) {
-      absl::StrAppend(&text, "\n### ", heading, "\n", body);
+      absl::StrAppend(&text, "\n### ", EscapeForMarkdown(table.heading), "\n",
+                      body);
     } else {
-      absl::StrAppend(&text, "\n<details><summary>", heading, "</summary>\n",
-                      body, "\n</details>\n");
+      // Markdown does not apply in the line of an HTML tag.
+      absl::StrAppend(&text, "\n<details><summary>",
+                      EscapeForXml(table.heading), "</summary>\n", body,
+                      "\n</details>\n");
     }
     is_first = false;
   }
