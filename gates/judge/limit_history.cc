@@ -22,9 +22,12 @@ std::string Text(int64_t value) { return absl::StrCat(value); }
 
 std::string Text(double value) { return RatioText(value); }
 
+// Dates are compared as texts, so every year has four digits.
 bool IsDay(const std::string& text) {
+  constexpr size_t kDayBytes = 10;
   absl::CivilDay day;
-  return absl::ParseCivilTime(text, &day) && absl::FormatCivilTime(day) == text;
+  return text.size() == kDayBytes && text[0] != '-' &&
+         absl::ParseCivilTime(text, &day) && absl::FormatCivilTime(day) == text;
 }
 
 // Checks the values of one number of a threshold through its history.

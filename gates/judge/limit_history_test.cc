@@ -129,7 +129,7 @@ TEST(LimitHistoryTest, ADayOfExpiryIsADayToCome) {
       Problems("max_bytes: 9" +
                Entry("2026-11-21", "new_value: 9 expires: '2026-11-21'")),
       IsEmpty());
-  for (const char* day : {"soon", "2026-11-20", "2026-13-01"}) {
+  for (const char* day : {"soon", "2026-11-20", "2026-13-01", "20266-12-31"}) {
     ExpectOne("max_bytes: 9" +
                   Entry("2026-11-21",
                         absl::StrCat("new_value: 9 expires: '", day, "'")),
@@ -170,7 +170,8 @@ TEST(LimitHistoryTest, AChangeBetweenTwoEntriesIsSeen) {
 TEST(LimitHistoryTest, DatesAreDaysInTheirOrder) {
   for (const char* date :
        {"", "2026-13-01", "2026-02-30", "2026-11-31", "today", "2026-1-2",
-        "21.11.2026", "2026-11-21T10:00", " 2026-11-21", "2027-02-29"}) {
+        "21.11.2026", "2026-11-21T10:00", " 2026-11-21", "2027-02-29",
+        "206-11-21", "20266-11-21", "-206-11-21"}) {
     ExpectOne("max_bytes: 1" + Entry(date, "new_value: 1"),
               "which is not a day");
   }
