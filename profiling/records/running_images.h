@@ -8,8 +8,8 @@
 // A record alone does not distinguish a process that runs from one that was
 // killed, so call MarkRunning soon after the records were read: later, another
 // process may have the same ID. Thread-safe if each thread has its own vector.
-// Time: for each image without an end, a call of the kernel and a look at all
-// images. No errors.
+// Time: for each image without an end, a call of the kernel, a file of /proc
+// and a look at all images. No errors.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_RUNNING_IMAGES_H_
 #define FOOTPRINT_PROFILING_RECORDS_RUNNING_IMAGES_H_
@@ -26,7 +26,8 @@ bool BecameAnother(const MeasuredImage& image,
                    const std::vector<MeasuredProcess>& processes);
 
 // Sets the end RUNS_ON for the last image of each process that has not ended,
-// also of one that belongs to another user.
+// also of one that belongs to another user. A process that its parent has not
+// waited for yet has ended.
 void MarkRunning(std::vector<MeasuredProcess>* processes);
 
 }  // namespace footprint

@@ -1,5 +1,6 @@
 #include "footprint/profiling/records/running_images.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +49,25 @@ TEST(RunningImagesTest, WhatHasEndedDoesNotRun) {
   MarkRunning(&processes);
   EXPECT_EQ(processes[0].figures.end(), MeasuredImage::KILLED);
   EXPECT_EQ(processes[1].figures.end(), MeasuredImage::EXITED);
+}
+
+TEST(RunningImagesTest, AProcessThatIsNotWaitedForHasEnded) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  siginfo_t ended;
+  ASSERT_EQ(waitid(P_PID, child, &ended, WEXITED | WNOWAIT), 0);
+  std::vector<MeasuredProcess> processes = {MakeImage(child, 0)};
+  MarkRunning(&processes);
+  EXPECT_EQ(processes[0].figures.end(), MeasuredImage::KILLED);
+  waitpid(child, nullptr, 0);
+}
+
+// The kernel takes these numbers for the caller's own group, and for all.
+TEST(RunningImagesTest, ADamagedIdNamesNoProcess) {
+  std::vector<MeasuredProcess> processes = {MakeImage(0, 0), MakeImage(-1, 0)};
+  MarkRunning(&processes);
+  EXPECT_EQ(processes[0].figures.end(), MeasuredImage::KILLED);
+  EXPECT_EQ(processes[1].figures.end(), MeasuredImage::KILLED);
 }
 
 }  // namespace
