@@ -25,6 +25,7 @@ constexpr int64_t kDefaultAlignmentBytes = 32;
 constexpr uint32_t kMostDimensions = 4;
 // Published files have no lists nested deeper than this.
 constexpr int kMostListDepth = 4;
+constexpr absl::string_view kConvert = "convert the file, or update Footprint";
 
 constexpr absl::string_view kTypeNames[] = {
     "u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
@@ -69,6 +70,10 @@ constexpr TensorType kTensorTypes[] = {
     {28, "F64", DType::kF64},
     {29, "IQ1_M"},
     {30, "BF16", DType::kBF16},
+    // ggml has removed these three.
+    {31, "Q4_0_4_4"},
+    {32, "Q4_0_4_8"},
+    {33, "Q4_0_8_8"},
     {34, "TQ1_0"},
     {35, "TQ2_0"},
     {39, "MXFP4"},
@@ -160,6 +165,11 @@ class HeaderBytes {
     status_.Update(absl::InvalidArgumentError(Describe(
         absl::StrCat(what, ". The file is damaged: download it again"))));
   }
+  // A file beyond a limit of this reader need not be damaged.
+  void Exceed(absl::string_view what, absl::string_view next_step) {
+    status_.Update(absl::InvalidArgumentError(
+        Describe(absl::StrCat(what, "; ", next_step))));
+  }
   void Refuse(absl::string_view what) {
     status_.Update(absl::UnimplementedError(Describe(what)));
   }
@@ -215,8 +225,9 @@ class HeaderBytes {
   std::string TakeText(int64_t most_bytes) {
     const int64_t length = TakeCount(1, "bytes of text");
     if (length > most_bytes) {
-      Fail(absl::StrCat("a text of ", length, " bytes is above the limit of ",
-                        most_bytes));
+      Exceed(absl::StrCat("a text of ", length, " bytes is above the limit of ",
+                          most_bytes),
+             kConvert);
     }
     std::string text;
     while (status_.ok() && static_cast<int64_t>(text.size()) < length) {
@@ -294,9 +305,11 @@ class GgufReader : private HeaderBytes {
     keys_ = TakeCount(13, "keys");
     if (tensors_ > GgufIndex::kMaximumTensors ||
         keys_ > GgufIndex::kMaximumKeys) {
-      Fail(absl::StrCat(
-          tensors_, " tensors and ", keys_, " keys are above the limits of ",
-          GgufIndex::kMaximumTensors, " and ", GgufIndex::kMaximumKeys));
+      Exceed(absl::StrCat(tensors_, " tensors and ", keys_,
+                          " keys are above the limits of ",
+                          GgufIndex::kMaximumTensors, " and ",
+                          GgufIndex::kMaximumKeys),
+             kConvert);
     }
   }
 
@@ -362,8 +375,9 @@ class GgufReader : private HeaderBytes {
       return;
     }
     if (depth == kMostListDepth) {
-      Fail(
-          absl::StrCat("lists are nested more than ", kMostListDepth, " deep"));
+      Exceed(
+          absl::StrCat("lists are nested more than ", kMostListDepth, " deep"),
+          kConvert);
     }
     for (int64_t i = 0; i < count && status_.ok(); ++i) {
       const GgufType inner = TakeType();
@@ -392,8 +406,9 @@ class GgufReader : private HeaderBytes {
     subject_ = absl::StrCat("tensor \"", tensor.name, "\": ");
     const auto dimensions = TakeNumber<uint32_t>();
     if (dimensions > kMostDimensions) {
-      Fail(absl::StrCat("it has ", dimensions, " dimensions, more than ",
-                        kMostDimensions));
+      Exceed(absl::StrCat("it has ", dimensions, " dimensions, more than ",
+                          kMostDimensions),
+             kConvert);
       return;
     }
     std::array<int64_t, kMostDimensions> extents = {};
@@ -432,6 +447,8 @@ class GgufReader : private HeaderBytes {
   }
 
   void SetType(uint32_t number, TensorInfo* tensor) {
+    constexpr absl::string_view kTakeAnother =
+        "take the file in Q8_0, Q6_K, Q5_K, Q4_K or Q4_0";
     if (!status_.ok()) return;
     for (const TensorType& type : kTensorTypes) {
       if (type.number != number) continue;
@@ -439,12 +456,13 @@ class GgufReader : private HeaderBytes {
         tensor->dtype = *type.dtype;
       } else {
         Refuse(absl::StrCat("it is of type ", type.name,
-                            ", which is not read; take the file in Q8_0, "
-                            "Q6_K, Q5_K, Q4_K or Q4_0"));
+                            ", which is not read; ", kTakeAnother));
       }
       return;
     }
-    Fail(absl::StrCat("it has the unknown type ", number));
+    Exceed(absl::StrCat("it has the type ", number,
+                        ", which this program does not know"),
+           absl::StrCat("update Footprint, or ", kTakeAnother));
   }
 
   // Offsets count from the start of the data. No two tensors may share a byte.
