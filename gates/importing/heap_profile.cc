@@ -192,7 +192,7 @@ class StackProfileReader {
     const int in_use = FindType();
     if (in_use < 0) return NoInUse();
     for (const StackFunction& function : profile_.function()) {
-      function_names_[function.id()] = Text(function.name());
+      function_names_[function.id()] = function.name();
     }
     for (const StackLocation& location : profile_.location()) {
       if (location.line_size() > 0) {
@@ -201,6 +201,7 @@ class StackProfileReader {
       }
     }
     ForeignPeak peak;
+    std::map<int64_t, int64_t> bytes_of_name;
     for (const StackSample& sample : profile_.sample()) {
       if (sample.value_size() != profile_.sample_type_size()) {
         return absl::InvalidArgumentError(
@@ -213,8 +214,11 @@ class StackProfileReader {
       }
       peak.bytes += value;
       if (sample.location_id_size() > 0) {
-        peak.sites.push_back({site_names_[sample.location_id(0)], value});
+        bytes_of_name[site_names_[sample.location_id(0)]] += value;
       }
+    }
+    for (const auto& [name, bytes] : bytes_of_name) {
+      peak.sites.push_back({Text(name), bytes});
     }
     ForeignFigures figures;
     figures.tool = "pprof";
@@ -252,8 +256,10 @@ class StackProfileReader {
   }
 
   const CallStackProfile& profile_;
-  std::map<uint64_t, std::string> function_names_;
-  std::map<uint64_t, std::string> site_names_;
+  // Indices in the string table. Many functions, locations and samples may
+  // share a long name, of which copies could fill the memory.
+  std::map<uint64_t, int64_t> function_names_;
+  std::map<uint64_t, int64_t> site_names_;
 };
 
 }  // namespace

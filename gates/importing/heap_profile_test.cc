@@ -1,6 +1,7 @@
 #include "footprint/gates/importing/heap_profile.h"
 
 #include <cmath>
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
@@ -157,6 +158,32 @@ TEST(HeapProfileTest, MessagesThatAreNoHeapProfiles) {
   EXPECT_THAT(ParseHeapProfileMessage("\xff\xff"),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("not a profile of pprof")));
+}
+
+// Its memory would else be that of the name, times the samples.
+TEST(HeapProfileTest, TheSamplesOfOneNameAreOneSite) {
+  CallStackProfile profile = Example();
+  profile.add_string_table(std::string(1024, 'n'));
+  for (const uint64_t id : {1, 2}) {
+    StackFunction* const function = profile.add_function();
+    function->set_id(id);
+    function->set_name(4);
+    StackLocation* const location = profile.add_location();
+    location->set_id(id);
+    location->add_line()->set_function_id(id);
+  }
+  profile.clear_sample();
+  for (int i = 0; i < 1000; ++i) {
+    StackSample* const sample = profile.add_sample();
+    sample->add_value(i);
+    sample->add_location_id(1 + i % 2);
+  }
+  const auto figures = ParseHeapProfileMessage(profile.SerializeAsString());
+  ASSERT_THAT(figures, IsOk());
+  EXPECT_EQ(figures->peaks[0].bytes, 499500);
+  ASSERT_EQ(figures->peaks[0].sites.size(), 1u);
+  EXPECT_EQ(figures->peaks[0].sites[0].name, std::string(1024, 'n'));
+  EXPECT_EQ(figures->peaks[0].sites[0].live_bytes, 499500);
 }
 
 TEST(HeapProfileTest, KnowsItsFiles) {
