@@ -11,6 +11,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -98,13 +99,50 @@ absl::Status NoSuchToken(const std::string& name) {
                                           "'; `serve token list` shows all"));
 }
 
+// A token file. Its text also has the lines that people wrote, and ends with a
+// newline unless it is empty.
+struct TokenFile {
+  std::string text;
+  std::vector<KeptToken> tokens;
+};
+
+absl::StatusOr<TokenFile> ReadFile(const std::string& path) {
+  TokenFile file;
+  absl::StatusOr<std::string> text = ReadWholeFile(path);
+  if (absl::IsNotFound(text.status())) return file;
+  if (!text.ok()) return text.status();
+  absl::StatusOr<std::vector<KeptToken>> tokens = ParseTokenFile(*text);
+  if (!tokens.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": ", tokens.status().message(),
+        "; correct the line, or remove the file and make new tokens"));
+  }
+  file.text = *std::move(text);
+  if (!file.text.empty() && file.text.back() != '\n') file.text += '\n';
+  file.tokens = *std::move(tokens);
+  return file;
+}
+
+// Returns `text` with `replacement`, a whole line or nothing, in place of each
+// line that begins with `begin`.
+std::string ReplaceLines(absl::string_view text, absl::string_view begin,
+                         absl::string_view replacement) {
+  std::string replaced;
+  while (!text.empty()) {
+    const absl::string_view line = text.substr(0, text.find('\n') + 1);
+    absl::StrAppend(&replaced,
+                    absl::StartsWith(line, begin) ? replacement : line);
+    text.remove_prefix(line.size());
+  }
+  return replaced;
+}
+
 // Only the owner may read the file, although it has only hashes.
-absl::Status WriteTokenFile(const std::string& path,
-                            const std::vector<KeptToken>& tokens) {
+absl::Status WriteTokenFile(const std::string& path, absl::string_view text) {
   const FileDescriptor made(
       open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!made.is_open()) return FileError(errno, path, "cannot be made");
-  return ReplaceFile(path, TokenFileText(tokens), ToDisk::kFlush);
+  return ReplaceFile(path, text, ToDisk::kFlush);
 }
 
 }  // namespace
@@ -143,14 +181,9 @@ std::string TokenFileText(const std::vector<KeptToken>& tokens) {
 }
 
 absl::StatusOr<std::vector<KeptToken>> ReadTokenFile(const std::string& path) {
-  const absl::StatusOr<std::string> text = ReadWholeFile(path);
-  if (absl::IsNotFound(text.status())) return std::vector<KeptToken>();
-  if (!text.ok()) return text.status();
-  absl::StatusOr<std::vector<KeptToken>> tokens = ParseTokenFile(*text);
-  if (tokens.ok()) return tokens;
-  return absl::InvalidArgumentError(absl::StrCat(
-      path, ": ", tokens.status().message(),
-      "; correct the line, or remove the file and make new tokens"));
+  absl::StatusOr<TokenFile> file = ReadFile(path);
+  if (!file.ok()) return file.status();
+  return std::move(file->tokens);
 }
 
 absl::StatusOr<std::string> AddAccessToken(const std::string& path,
@@ -159,9 +192,9 @@ absl::StatusOr<std::string> AddAccessToken(const std::string& path,
   if (!valid.ok()) return valid;
   const absl::StatusOr<FileLock> lock = FileLock::Acquire(path + ".lock");
   if (!lock.ok()) return lock.status();
-  absl::StatusOr<std::vector<KeptToken>> tokens = ReadTokenFile(path);
-  if (!tokens.ok()) return tokens.status();
-  for (const KeptToken& token : *tokens) {
+  absl::StatusOr<TokenFile> file = ReadFile(path);
+  if (!file.ok()) return file.status();
+  for (const KeptToken& token : file->tokens) {
     if (token.grant.name == grant.name) {
       return absl::AlreadyExistsError(
           absl::StrCat("there is a token '", grant.name,
@@ -170,8 +203,8 @@ absl::StatusOr<std::string> AddAccessToken(const std::string& path,
   }
   absl::StatusOr<std::string> made = NewToken();
   if (!made.ok()) return made.status();
-  tokens->push_back({grant, Sha256Hex(*made)});
-  const absl::Status written = WriteTokenFile(path, *tokens);
+  absl::StrAppend(&file->text, TokenFileText({{grant, Sha256Hex(*made)}}));
+  const absl::Status written = WriteTokenFile(path, file->text);
   if (!written.ok()) return written;
   return made;
 }
@@ -181,16 +214,22 @@ absl::StatusOr<AccessGrant> ChangeAccessToken(
     const std::function<absl::Status(AccessGrant* grant)>& change) {
   const absl::StatusOr<FileLock> lock = FileLock::Acquire(path + ".lock");
   if (!lock.ok()) return lock.status();
-  absl::StatusOr<std::vector<KeptToken>> tokens = ReadTokenFile(path);
-  if (!tokens.ok()) return tokens.status();
+  absl::StatusOr<TokenFile> file = ReadFile(path);
+  if (!file.ok()) return file.status();
   const auto found = std::find_if(
-      tokens->begin(), tokens->end(),
+      file->tokens.begin(), file->tokens.end(),
       [&](const KeptToken& token) { return token.grant.name == name; });
-  if (found == tokens->end()) return NoSuchToken(name);
+  if (found == file->tokens.end()) return NoSuchToken(name);
   absl::Status status = change(&found->grant);
   found->grant.name = name;
   if (status.ok()) status = CheckGrant(found->grant);
-  if (status.ok()) status = WriteTokenFile(path, *tokens);
+  if (status.ok()) {
+    // Two lines of a file that people write may have one name.
+    status = WriteTokenFile(
+        path,
+        ReplaceLines(file->text, absl::StrCat(name, "\t", found->sha256, "\t"),
+                     TokenFileText({*found})));
+  }
   if (!status.ok()) return status;
   return found->grant;
 }
@@ -199,14 +238,12 @@ absl::Status RemoveAccessToken(const std::string& path,
                                const std::string& name) {
   const absl::StatusOr<FileLock> lock = FileLock::Acquire(path + ".lock");
   if (!lock.ok()) return lock.status();
-  absl::StatusOr<std::vector<KeptToken>> tokens = ReadTokenFile(path);
-  if (!tokens.ok()) return tokens.status();
-  const auto removed = std::remove_if(
-      tokens->begin(), tokens->end(),
-      [&](const KeptToken& token) { return token.grant.name == name; });
-  if (removed == tokens->end()) return NoSuchToken(name);
-  tokens->erase(removed, tokens->end());
-  return WriteTokenFile(path, *tokens);
+  absl::StatusOr<TokenFile> file = ReadFile(path);
+  if (!file.ok()) return file.status();
+  const std::string rest =
+      ReplaceLines(file->text, absl::StrCat(name, "\t"), "");
+  if (rest == file->text) return NoSuchToken(name);
+  return WriteTokenFile(path, rest);
 }
 
 absl::Status AccessTokens::ReadIfChanged() {

@@ -11,10 +11,11 @@
 // name, SHA-256, scopes, the time of expiry in Unix seconds (0: never), the
 // text of its limits (ParseLimits), and the patterns of the labels that it
 // owns, separated by commas (label_pattern.h). A token without labels has no
-// last field, and one without both ends after the expiry. Blank lines and lines
-// that begin with "#" are skipped. A token has 256 random bits, so its hash
-// cannot be inverted by a search. A check compares all hashes, each in constant
-// time, so its duration reveals nothing.
+// last field. If it has no limits either, its line ends after the expiry. Blank
+// lines and lines that begin with "#" are skipped, and stay when tokens change.
+// A token has 256 random bits, so its hash cannot be inverted by a search. A
+// check compares all hashes, each in constant time, so its duration reveals
+// nothing.
 //
 // A label that matches a pattern belongs to the tokens with such a pattern,
 // even if they have expired; any other label belongs to nobody, and everyone

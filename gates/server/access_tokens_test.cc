@@ -217,6 +217,24 @@ TEST(AccessTokensTest, NamesAreTakenOnceAndRemoved) {
   EXPECT_THAT(tokens.Check(*b, 0), IsOk());
 }
 
+TEST(AccessTokensTest, TheLinesOfPeopleStay) {
+  const std::string hash = Sha256Hex("x");
+  const std::string path = WriteTestFile(
+      "commented", absl::StrCat("# team A\na\t", hash, "\tread\t0\n\n# b\nb\t",
+                                hash, "\tread\t0\n# the end"));
+  ASSERT_THAT(AddAccessToken(path, {"c", kReadScope, 0}), IsOk());
+  ASSERT_THAT(ChangeAccessToken(path, "b",
+                                [](AccessGrant* grant) {
+                                  grant->expiry_unix_seconds = 7;
+                                  return absl::OkStatus();
+                                }),
+              IsOk());
+  ASSERT_THAT(RemoveAccessToken(path, "a"), IsOk());
+  EXPECT_THAT(ReadTestFile(path),
+              testing::StartsWith(absl::StrCat("# team A\n\n# b\nb\t", hash,
+                                               "\tread\t7\n# the end\nc\t")));
+}
+
 TEST(AccessTokensTest, AFileThatIsWrongGrantsNothing) {
   const std::string hash = Sha256Hex("x");
   for (const std::string& line :
