@@ -240,10 +240,13 @@ absl::Status RemoveAccessToken(const std::string& path,
   if (!lock.ok()) return lock.status();
   absl::StatusOr<TokenFile> file = ReadFile(path);
   if (!file.ok()) return file.status();
-  const std::string rest =
-      ReplaceLines(file->text, absl::StrCat(name, "\t"), "");
-  if (rest == file->text) return NoSuchToken(name);
-  return WriteTokenFile(path, rest);
+  if (std::none_of(
+          file->tokens.begin(), file->tokens.end(),
+          [&](const KeptToken& token) { return token.grant.name == name; })) {
+    return NoSuchToken(name);
+  }
+  return WriteTokenFile(path,
+                        ReplaceLines(file->text, absl::StrCat(name, "\t"), ""));
 }
 
 absl::Status AccessTokens::ReadIfChanged() {

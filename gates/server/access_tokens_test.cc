@@ -219,9 +219,10 @@ TEST(AccessTokensTest, NamesAreTakenOnceAndRemoved) {
 
 TEST(AccessTokensTest, TheLinesOfPeopleStay) {
   const std::string hash = Sha256Hex("x");
-  const std::string path = WriteTestFile(
-      "commented", absl::StrCat("# team A\na\t", hash, "\tread\t0\n\n# b\nb\t",
-                                hash, "\tread\t0\n# the end"));
+  const std::string path =
+      WriteTestFile("commented", absl::StrCat("# team A\tAnn\na\t", hash,
+                                              "\tread\t0\n\n# b\nb\t", hash,
+                                              "\tread\t0\n# the end"));
   ASSERT_THAT(AddAccessToken(path, {"c", kReadScope, 0}), IsOk());
   ASSERT_THAT(ChangeAccessToken(path, "b",
                                 [](AccessGrant* grant) {
@@ -230,9 +231,11 @@ TEST(AccessTokensTest, TheLinesOfPeopleStay) {
                                 }),
               IsOk());
   ASSERT_THAT(RemoveAccessToken(path, "a"), IsOk());
-  EXPECT_THAT(ReadTestFile(path),
-              testing::StartsWith(absl::StrCat("# team A\n\n# b\nb\t", hash,
-                                               "\tread\t7\n# the end\nc\t")));
+  EXPECT_THAT(RemoveAccessToken(path, "# team A"),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(ReadTestFile(path), testing::StartsWith(absl::StrCat(
+                                      "# team A\tAnn\n\n# b\nb\t", hash,
+                                      "\tread\t7\n# the end\nc\t")));
 }
 
 TEST(AccessTokensTest, AFileThatIsWrongGrantsNothing) {
