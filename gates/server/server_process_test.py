@@ -6,9 +6,11 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import threading
@@ -132,6 +134,40 @@ class ServerProcessTest(unittest.TestCase):
         self.assertEqual(second.ask("GET", "/v1/health")[0], 200)
         self.assertEqual(first.end(), 0)
         self.assertEqual(second.end(), 0)
+
+    def _lock_database(self):
+        """Does what an operator's shell may do to the database of a server that has ended."""
+        self.assertEqual(_Server(self.store).end(), 0)
+        database = sqlite3.connect(self.store + "/trials.sqlite", isolation_level=None)
+        self.addCleanup(database.close)
+        database.execute("PRAGMA locking_mode=EXCLUSIVE")
+        database.execute("BEGIN EXCLUSIVE")
+
+    def test_a_locked_database_is_named_and_not_waited_for_again_and_again(self):
+        self._lock_database()
+        ended = subprocess.run([_PROGRAM, self.store, "0"], capture_output=True, text=True,
+                               check=False, timeout=60)
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("trials.sqlite", ended.stderr)
+        self.assertIn("locked", ended.stderr)
+
+    def test_a_second_signal_ends_a_server_that_opens_its_store(self):
+        self._lock_database()
+        # A signal that comes before the server handles it would end it, too.
+        with subprocess.Popen([_PROGRAM, self.store, "0"], stderr=subprocess.PIPE,
+                              text=True) as server:
+            self.addCleanup(server.kill)
+            status = pathlib.Path(f"/proc/{server.pid}/status")
+            deadline = time.time() + 60
+            while not int(re.search(r"SigCgt:\s*(\w+)", status.read_text())[1], 16) >> 14 & 1:
+                self.assertLess(time.time(), deadline)
+                time.sleep(0.01)
+            server.terminate()
+            # Signals of one number that are pending together are one.
+            time.sleep(0.5)
+            self.assertIsNone(server.poll())
+            server.terminate()
+            self.assertEqual(server.wait(timeout=60), -signal.SIGTERM)
 
     def _await_running(self, server, identity):
         deadline = time.time() + 60

@@ -18,18 +18,23 @@
 namespace footprint {
 namespace {
 
-// How often to try for the store's lock while another server ends.
-constexpr int kMostLockTries = 50;
+// How long to try for the store's lock while another server ends. A try may
+// itself wait for a lock of the database, so the tries are not counted.
+constexpr absl::Duration kMostLockTime = absl::Seconds(5);
 constexpr unsigned kLockMicroseconds = 100000;
 
-// The handler writes each signal as a byte to this pipe: it may do little else,
-// and the tried programs would inherit a signal mask.
+// The handler writes a byte to this pipe for each signal, since a handler may
+// do little else. The signals are not blocked and waited for, because the tried
+// programs would inherit the mask.
 int g_signal_pipe[2] = {-1, -1};
 
 void NoteSignal(int) {
   const int saved_errno = errno;
   const char byte = 0;
   if (write(g_signal_pipe[1], &byte, 1) != 1) _exit(1);
+  // A second signal ends the process at once, also while its store is opened.
+  signal(SIGTERM, SIG_DFL);
+  signal(SIGINT, SIG_DFL);
   errno = saved_errno;
 }
 
@@ -51,17 +56,15 @@ void AwaitSignal() {
   pollfd signalled = {g_signal_pipe[0], POLLIN, 0};
   while (poll(&signalled, 1, -1) < 0 && errno == EINTR) {
   }
-  // A second signal ends the process at once.
-  signal(SIGTERM, SIG_DFL);
-  signal(SIGINT, SIG_DFL);
 }
 
 absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(
     const ValidationServerOptions& options) {
-  for (int i = 1;; ++i) {
+  const absl::Time end = absl::Now() + kMostLockTime;
+  while (true) {
     absl::StatusOr<std::unique_ptr<TrialStore>> store =
         TrialStore::Open(options.store_folder, options.store);
-    if (!absl::IsUnavailable(store.status()) || i == kMostLockTries) {
+    if (!absl::IsUnavailable(store.status()) || absl::Now() >= end) {
       return store;
     }
     usleep(kLockMicroseconds);

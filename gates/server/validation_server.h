@@ -18,7 +18,8 @@
 // (trial_store.h, http_server.h). Errors: those of TrialStore::Open,
 // HttpServer::Start and VerdictWebhook::Start, and FileError's if there is no
 // descriptor for a pipe. If another server has the store, it waits for that to
-// end, but not longer than five seconds.
+// end, but not longer than five seconds. If another program has locked the
+// database, the one try takes ten.
 
 #ifndef FOOTPRINT_GATES_SERVER_VALIDATION_SERVER_H_
 #define FOOTPRINT_GATES_SERVER_VALIDATION_SERVER_H_
