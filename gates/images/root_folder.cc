@@ -128,6 +128,7 @@ absl::StatusOr<int> RootFolder::OpenParent(const std::string& path,
   if (parent_path.empty()) return root_.get();
   if (parent_.is_open() && parent_path == parent_path_) return parent_.get();
   FileDescriptor folder(openat(root_.get(), ".", kFolderFlags));
+  if (!folder.is_open()) return HostError(errno, path, "cannot be opened");
   size_t begin = 0;
   while (begin < parent_path.size()) {
     const size_t slash =
@@ -238,6 +239,7 @@ absl::Status RootFolder::MakeHardLink(const std::string& path,
   }
   // The parent of the path is opened below, in the place of this one.
   const FileDescriptor source(openat(*folder, ".", kFolderFlags));
+  if (!source.is_open()) return HostError(errno, target, "cannot be opened");
   const absl::StatusOr<int> parent = OpenParent(path, /*is_made=*/true);
   if (!parent.ok()) return parent.status();
   const std::string name = NameIn(path);

@@ -15,9 +15,9 @@
 //
 // Nobody else may change the folder meanwhile. Movable; thread-compatible.
 // Memory: a path and two descriptors. Errors: kInvalidArgument if a part of the
-// path is a link or a file, or for a link that cannot be made; kAborted if this
-// host has no room; kUnavailable for other errors of the system, or
-// FileError's.
+// path is a link or a file, or for a hard link that cannot be made; kAborted if
+// this host has no room; FileError's kNotFound and kPermissionDenied;
+// kUnavailable for every other error of the system.
 
 #ifndef FOOTPRINT_GATES_IMAGES_ROOT_FOLDER_H_
 #define FOOTPRINT_GATES_IMAGES_ROOT_FOLDER_H_
@@ -47,21 +47,23 @@ class RootFolder {
   // Makes an empty file, open for writing.
   absl::StatusOr<FileDescriptor> MakeFile(const std::string& path,
                                           bool is_executable);
-  // `target` may be any text, which is kept as it is.
+  // `target` may be any text of 1 to 4095 bytes without a zero byte; it is kept
+  // as it is.
   absl::Status MakeSymbolicLink(const std::string& path,
                                 const std::string& target);
   // Gives a file or symbolic link below the root a second name.
   absl::Status MakeHardLink(const std::string& path, const std::string& target);
 
-  // Makes a folder if nothing has its name. Returns InvalidArgument if
-  // something else has it.
+  // Makes a folder unless it is there. Returns InvalidArgument if a file or a
+  // link has its name.
   absl::Status EnsureFolder(const std::string& path);
 
   // Removes everything with this name, and all below it. Succeeds if there is
   // nothing. Nothing is behind a link or a file.
   absl::Status Remove(const std::string& path);
   // Removes all below `path` ("" is the root) for which `is_kept` returns
-  // false. Succeeds if there is no such folder, as for Remove.
+  // false. A folder that is removed goes with all that is in it. Succeeds if
+  // there is no such folder, as for Remove.
   absl::Status Clear(
       const std::string& path,
       const std::function<bool(const std::string& path)>& is_kept);

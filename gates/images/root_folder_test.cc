@@ -1,5 +1,6 @@
 #include "footprint/gates/images/root_folder.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -166,6 +167,26 @@ TEST_F(RootFolderTest, EnsureFolderReplacesNothing) {
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("'link' of the image is a link")));
   EXPECT_EQ(ReadTestFile(In("file")), "1");
+}
+
+// The next descriptor is the first one that the process may not have.
+TEST_F(RootFolderTest, AProcessWithoutDescriptorsIsTheHostsShortage) {
+  ASSERT_THAT(root_->MakeFile("a/file", false), IsOk());
+  const int next = dup(STDIN_FILENO);
+  ASSERT_GE(next, 0);
+  ASSERT_EQ(close(next), 0);
+  struct rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  struct rlimit none = before;
+  none.rlim_cur = static_cast<rlim_t>(next);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const absl::Status made = root_->MakeFile("b/file", false).status();
+  const absl::Status linked = root_->MakeHardLink("link", "a/file");
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_THAT(made, StatusIs(absl::StatusCode::kAborted,
+                             HasSubstr("Too many open files")));
+  EXPECT_THAT(linked, StatusIs(absl::StatusCode::kAborted,
+                               HasSubstr("Too many open files")));
 }
 
 }  // namespace
