@@ -104,7 +104,7 @@ SELECT CASE
     THEN 'the total of bundles is wrong'
   WHEN trial_count <> (SELECT COUNT(*) FROM trial) OR
        decided_count <> (SELECT COUNT(decided_order) FROM trial) OR
-       last_decided_order <
+       last_decided_order <>
          (SELECT IFNULL(MAX(decided_order), 0) FROM trial)
     THEN 'the total of trials is wrong'
   WHEN decided_count <> (SELECT COUNT(*) FROM result)

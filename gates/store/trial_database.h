@@ -8,10 +8,10 @@
 // The whole database is checked before anything is written to it. A database
 // that is damaged, belongs to another program or has a newer schema stays
 // unchanged, byte for byte, with its log. The check finds even a single changed
-// bit: SQLite compares tables with their indexes, each trial has a seal (a
-// fingerprint of its row and its result), and the totals and the schema are
-// verified. A database of schema 1 gets its seals when it is opened, and one of
-// schema 1 or 2 the table of limits.
+// bit that could change an answer: SQLite compares tables with their indexes,
+// each trial has a seal (a fingerprint of its row and its result), and the
+// totals and the schema are verified. A database of schema 1 gets its seals
+// when it is opened, and one of schema 1 or 2 the table of limits.
 //
 // Errors say what to do. DataLoss: the database is damaged, or missing where it
 // must exist. FailedPrecondition: it belongs to another program, has a schema

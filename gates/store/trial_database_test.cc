@@ -111,7 +111,8 @@ TEST(TrialDatabaseTest, AVerdictThatChangedIsDamage) {
         "UPDATE result SET bytes = zeroblob(19999)",
         "UPDATE seal SET fingerprint = fingerprint + 1", "DELETE FROM seal",
         "DELETE FROM result", "UPDATE bundle SET bytes = 6",
-        "UPDATE total SET decided_count = 0", "DELETE FROM total",
+        "UPDATE total SET decided_count = 0",
+        "UPDATE total SET last_decided_order = 1025", "DELETE FROM total",
         "DELETE FROM bundle; UPDATE total SET bundle_count = 1",
         "DROP TRIGGER bundle_added"}) {
     const std::string path = MadeDatabase("changed.sqlite");

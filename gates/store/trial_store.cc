@@ -282,8 +282,10 @@ absl::StatusOr<Submission> TrialStore::Submit(const NewTrial& trial) {
     submission =
         status.ok() ? SubmitPinned(trial) : absl::StatusOr<Submission>(status);
   }
-  // After a failure of the disk the row may still have been written.
-  if (!submission.ok() && !database_.HasFailed()) {
+  // The bundle of a known trial may have been evicted and sent again. After a
+  // failure of the disk the row may still have been written.
+  const bool is_needed = submission.ok() && submission->is_new;
+  if (!is_needed && !database_.HasFailed()) {
     RemoveBundles({trial.bundle_sha256});
   }
   return submission;

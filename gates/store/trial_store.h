@@ -29,10 +29,11 @@
 // or an older database was restored) counts as the oldest.
 //
 // Only one store may use a folder at a time, in this process and others: Open
-// refuses a second. It also refuses a database that has even one wrong bit, has
-// a newer schema or is not a database, and one that is missing or empty
-// although there are bundles. It then changes nothing, and says how to restore.
-// For a verdict that is damaged later, Find, Claim and Submit return DataLoss.
+// refuses a second. It also refuses a database that has even one wrong bit that
+// could change an answer, has a newer schema or is not a database, and one that
+// is missing or empty although there are bundles. It then changes nothing, and
+// says how to restore. For a verdict that is damaged later, Find, Claim and
+// Submit return DataLoss.
 //
 // Thread-safe. The store must outlive its uploads. Memory: two connections of 2
 // MiB, and 100 bytes for each waiting trial; results are read one by one. Time:
@@ -67,6 +68,7 @@ namespace footprint {
 struct TrialStoreOptions {
   int64_t most_bundle_bytes = int64_t{16} << 30;
   int64_t most_trials = 1000000;
+  // The most trials without a verdict, whether they wait or run.
   int64_t most_waiting = 1000;
   // The name of SQLite's file layer, for tests (SqliteOptions); null for the
   // system's.
@@ -147,7 +149,7 @@ class TrialStore {
   static absl::StatusOr<std::unique_ptr<TrialStore>> Open(
       const std::string& folder, const TrialStoreOptions& options);
 
-  // Begins an upload. Returns Unavailable if too many trials wait, and
+  // Begins an upload. Returns Unavailable if too many trials wait or run, and
   // ResourceExhausted if the bundle is larger than `most_bundle_bytes`, so that
   // it need not be sent; else BundleFolder's errors.
   absl::StatusOr<BundleUpload> StartUpload(absl::string_view sha256,
@@ -164,10 +166,11 @@ class TrialStore {
   // a turn of this submitter, until the store is opened again. The bundle of a
   // new trial must be in the store: Finish has returned, or it was submitted
   // before. Returns NotFound if it is not and must be sent, Unavailable if too
-  // many trials wait, of all submitters or of this one, and ResourceExhausted
-  // if the bundles of waiting trials fill the store or the disk is full; else
-  // the errors of `trial.check_bundle` and SqliteDatabase. After an error, a
-  // bundle that no trial names is removed.
+  // many trials wait or run, of all submitters or of this one, and
+  // ResourceExhausted if the bundles of waiting trials fill the store or the
+  // disk is full; else the errors of `trial.check_bundle` and SqliteDatabase.
+  // After an error, and for a trial that was known, a bundle that the store
+  // does not count is removed.
   absl::StatusOr<Submission> Submit(const NewTrial& trial);
 
   // Returns the next waiting trial, or nullopt if there is none: submitters
@@ -177,6 +180,7 @@ class TrialStore {
   absl::StatusOr<absl::optional<StoredTrial>> Claim();
   // Stores the verdict, which is durable once this has returned OK. Returns
   // FailedPrecondition if the trial has one already, or there is no such trial.
+  // After any other error the trial still runs.
   absl::Status Decide(int64_t sequence, const TrialOutcome& outcome);
   // Makes the trial wait again, as the last of its submitters, as if it had not
   // been claimed. Does nothing if it does not run. Returns ResourceExhausted if

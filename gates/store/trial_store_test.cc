@@ -447,6 +447,24 @@ TEST(TrialStoreTest, TheOldestDecidedBundlesMakeRoom) {
               StatusIs(absl::StatusCode::kResourceExhausted));
 }
 
+TEST(TrialStoreTest, AnEvictedBundleOfAKnownTrialIsNotKept) {
+  TrialStoreOptions options;
+  options.most_bundle_bytes = 1;
+  const auto store = OpenStore("known", options);
+  for (const char* bundle : {"a", "b"}) {
+    ASSERT_THAT(SubmitBytes(store.get(), bundle), IsOk());
+    ASSERT_THAT(DecideNext(store.get(), "verdict"), IsOk());
+  }
+  EXPECT_FALSE(store->HasBundle(Sha256Hex("a")));
+  const absl::StatusOr<Submission> again = SubmitBytes(store.get(), "a");
+  ASSERT_THAT(again, IsOk());
+  EXPECT_FALSE(again->is_new);
+  EXPECT_FALSE(store->HasBundle(Sha256Hex("a")));
+  // The bundle that has a row stays.
+  ASSERT_THAT(SubmitBytes(store.get(), "b"), IsOk());
+  EXPECT_TRUE(store->HasBundle(Sha256Hex("b")));
+}
+
 TEST(TrialStoreTest, TheOldestVerdictsAreDropped) {
   TrialStoreOptions options;
   options.most_trials = 3;
