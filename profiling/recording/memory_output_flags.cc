@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/same_file.h"
 #include "footprint/base/text/take_flags.h"
 #include "footprint/profiling/recording/memory_environment.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
@@ -79,7 +80,7 @@ absl::StatusOr<MemoryOutputs> TakeMemoryOutputFlags(int* argc, char** argv) {
                   }}});
   if (!status.ok()) return status;
   if (!outputs.profile_path.empty() &&
-      outputs.profile_path == outputs.samples_path) {
+      IsSameFile(outputs.profile_path, outputs.samples_path)) {
     return absl::InvalidArgumentError(
         absl::StrCat(kProfile, " and ", kSamples, " both name ",
                      outputs.profile_path, "; one would overwrite the other"));

@@ -27,7 +27,7 @@ struct MemoryOutputs {
 // Removes --memory_profile_out=FILE and --memory_samples_out=FILE (or as two
 // words) from the command line, wherever they are before "--", even if it
 // returns an error. Returns kInvalidArgument if one of them names no file, or
-// both name the same.
+// both name the same file.
 absl::StatusOr<MemoryOutputs> TakeMemoryOutputFlags(int* argc, char** argv);
 
 // The text of --help for the two flags.

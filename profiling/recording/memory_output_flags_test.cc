@@ -58,6 +58,10 @@ TEST(MemoryOutputFlagsTest, OneFileCannotHoldBoth) {
   EXPECT_THAT(outputs, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(outputs.status().message()),
               testing::HasSubstr("both name p"));
+  CommandLine other(
+      {"x", "--memory_profile_out=p", "--memory_samples_out=./p"});
+  EXPECT_THAT(TakeMemoryOutputFlags(&other.argc, other.argv.data()),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(MemoryOutputFlagsTest, AFlagOfALongerNameIsNotTaken) {
