@@ -24,7 +24,7 @@ absl::StatusOr<int64_t> CheckedSizeBytes(const TensorType& spec) {
 }
 
 int64_t SizeBytes(const TensorType& spec) {
-  return spec.shape.elements() * DTypeBytes(spec.type);
+  return BytesOfElements(spec.type, spec.shape.elements());
 }
 
 }  // namespace footprint

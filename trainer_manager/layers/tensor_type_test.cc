@@ -18,6 +18,12 @@ TEST(TensorTypeTest, SizeIsTheProductTimesTheElement) {
   EXPECT_EQ(*CheckedSizeBytes({{2, 5}, DType::kI32}), 40);
   EXPECT_EQ(*CheckedSizeBytes({{}}), 4);
   EXPECT_EQ(SizeBytes({{3, 5}}), 60);
+  EXPECT_EQ(SizeBytes({{}}), 4);
+}
+
+TEST(TensorTypeTest, ABlockOfAQuantisedTypeHasItsSize) {
+  EXPECT_EQ(*CheckedSizeBytes({{2, 32}, DType::kQ8_0}), 68);
+  EXPECT_EQ(SizeBytes({{2, 32}, DType::kQ8_0}), 68);
 }
 
 TEST(TensorTypeTest, RefusesExtentsBelowOne) {
