@@ -98,6 +98,11 @@ int Main(int count, int thread_count) {
 }  // namespace footprint
 
 int main(int argc, char** argv) {
-  return footprint::Main(argc > 1 ? std::atoi(argv[1]) : 500,
-                         argc > 2 ? std::atoi(argv[2]) : 2);
+  const int count = argc > 1 ? std::atoi(argv[1]) : 500;
+  const int thread_count = argc > 2 ? std::atoi(argv[2]) : 2;
+  if (count < 1 || thread_count < 1) {
+    std::fprintf(stderr, "trial_speed: COUNT and THREADS must be at least 1\n");
+    return 2;
+  }
+  return footprint::Main(count, thread_count);
 }
