@@ -14,7 +14,8 @@
 //   benchmark_count; a threshold that names nothing, or a benchmark without the
 //   phase or the metric to judge; arguments that no scaling law can be fitted
 //   to; a regression rule without a limit of the highest runs; a label that no
-//   profile has, unless the file is shared and the profiles are not complete;
+//   profile has, unless the file is shared and the profiles are not complete; a
+//   shared file none of whose labels a profile has, unless they are complete;
 //   an exemption that names nothing; a maximum that awaits its figure
 //   (written_limit.h); two rules of the same sort for one measurement; an exact
 //   value for a metric that is not EXACT; no profile at all; a benchmark
@@ -22,9 +23,12 @@
 //   zero; a program whose own figures account for too little of the memory that
 //   was measured from outside (whole_process.h), unless a blocking threshold
 //   limits the rest and gives a reason;
-// * PRODUCER_FAILED: a profile records why there is no measurement;
+// * PRODUCER_FAILED: a profile records why there is no measurement, or has no
+//   benchmark;
 // * ENVIRONMENT_MISMATCH: thresholds for other environments judge the benchmark
-//   there, but no threshold for the profile's environment judges it;
+//   there, but no threshold for the profile's environment judges it; or the
+//   samples of one figure, or those of its baseline, are of several machines or
+//   environments;
 // * INCONCLUSIVE: a blocking rule on a metric that did not repeat, or on a
 //   benchmark that forked; a program that left processes running when it ended;
 //   a profile of fewer than three processes, unless it is imported (then none

@@ -8,12 +8,12 @@
 // each old value is the new value before it; and if the last new values are the
 // threshold's. Limits, ratios and minima are three separate series of values.
 // The severity of a rule and its other numbers are its terms: the last entry
-// that states terms must state the present ones, and without such an entry they
-// are "BLOCK". So a number that is changed by hand without an entry is found,
-// if the threshold has a history. An entry does not expire before its own day.
-// The functions read no clock, so a date in the future is accepted. The entries
-// that follow one with a future date have the same date, until that day is
-// past.
+// that states terms must state the present ones, and in a recorded file without
+// such an entry they are "BLOCK". So a change by hand without an entry is found
+// if the history states that number, or the terms, before; in a recorded file
+// it always is. An entry does not expire before its own day. The functions read
+// no clock, so a date in the future is accepted. The entries that follow one
+// with a future date have the same date, until that day is past.
 //
 // Pure functions, thread-safe; the results own their texts. Memory and time:
 // linear in the history.
