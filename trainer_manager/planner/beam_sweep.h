@@ -8,9 +8,11 @@
 // The outward sweep (outward_sweep.h) places tensors as they begin, section by
 // section, and never takes a choice back. This sweep tries each tensor at both
 // ends of each gap in each of its plans, and keeps the plans that leave the
-// least fragmentation. The cost of a plan is the number of sections for which
-// each free gap above a tensor or the floor will exist, as far as is known. A
-// gap closes early if the tensors on both of its sides are long-lived.
+// least fragmentation. The cost of a plan is a sum over all tensors and the
+// floor: for how many sections free bytes will lie right above each, as far as
+// is known. If two tensors touch, these are the sections from the end of the
+// upper one to that of the lower one. If bytes are free between them, these are
+// all sections to the end of the lower one.
 //
 // If lifespans are short compared to the whole, the stack of the fullest
 // section does not decide the rest. There this sweep finds plans near the bound
