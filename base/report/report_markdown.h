@@ -5,10 +5,11 @@
 //       WriteOutputFile(summary_path, ReportMarkdown(report));
 //
 // The title and the summary come first, then the warnings, the figures as a
-// table, then each table of the report, folded except the first. A table that
-// is not a list has at most 20 rows, and at most 90 bytes of each text. Remarks
-// and facts are left out. Every text is escaped. Pure; thread-safe. Memory: the
-// text.
+// table, then each table of the report, folded except the first, and then each
+// part in the same way. A table that is not a list has at most 20 rows, and at
+// most 90 bytes of each text that is not a command. Remarks and facts are left
+// out. Every text is escaped. Pure; thread-safe. Memory: the text, and a copy
+// of one table at a time.
 
 #ifndef FOOTPRINT_BASE_REPORT_REPORT_MARKDOWN_H_
 #define FOOTPRINT_BASE_REPORT_REPORT_MARKDOWN_H_

@@ -7,10 +7,10 @@
 //   }
 //   status = fields.status();
 //
-// The syntax is that of csv_parser.h. The file may be a pipe; then Open waits
-// until a writer opens it. Owns the open file; text() is valid until the next
-// call of Next. Thread-compatible. Memory: 64 KiB for a file of any size. Time:
-// linear.
+// The syntax is that of csv_parser.h. The file may be a pipe; then Open and
+// Next wait until its writers have written the next 32 KiB, or have closed it.
+// Owns the open file; text() is valid until the next call of Next.
+// Thread-compatible. Memory: 64 KiB for a file of any size. Time: linear.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FIELDS_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FIELDS_H_
