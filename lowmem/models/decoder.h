@@ -14,11 +14,11 @@
 //       **run, prompt, /*count=*/20, [](int32_t id) { ... });
 //
 // The output's bits are the same for every backend, budget, number of workers
-// and packing of the file (on instruction sets with fused multiply-add, and on
-// those without). With GPT-2 they also do not depend on how the tokens are cut
-// into calls. With other families a token that is alone in its call may differ
-// in its last bits from one that is read among others, because a row of their
-// matrices is then summed in another order.
+// and packing of the file. Instruction sets with fused multiply-add give one
+// set of bits, and those without it another. With GPT-2 they also do not depend
+// on how the tokens are cut into calls. With other families a token that is
+// alone in its call may differ in its last bits from one that is read among
+// others, because a row of their matrices is then summed in another order.
 //
 // A decoder that is opened for states (DecoderUse::kStates) needs no output
 // matrix, and its runs give only the last token's state (AppendForState). A
@@ -35,8 +35,8 @@
 // values, activations, weights in flight, the list of tiles to read ahead and
 // the output; outside of the plan the file's index (about 150 bytes a tensor),
 // the workers' stacks and, with WeightBackend::kResident, the weights. Append
-// allocates nothing. Time: every Append reads every weight, once for each
-// plan.chunk_tokens.
+// allocates nothing. Time: every Append reads every weight that the plan does
+// not keep in memory, once for each plan.chunk_tokens.
 //
 // Errors are those of ReadDecoderConfig, ReadGgufConfig, FindDecoderWeights,
 // PlanDecoder and WeightStore. Open returns Unimplemented if a bidirectional
@@ -141,10 +141,11 @@ class Decoder {
   DecoderWeights weights_;
 };
 
-// Reads the prompt. Then `count` times it chooses the most likely token (the
-// first of equals), passes it to `say`, and reads it. The last token is not
-// read, so the run needs positions for the prompt and count - 1 tokens. With a
-// count of 0 it does nothing. Errors are those of Append.
+// Reads the prompt, chooses the most likely next token (the first of equals)
+// and passes it to `say`. Reads that token and chooses again, until it has
+// passed `count` tokens. The last one is not read, so the run needs positions
+// for the prompt and count - 1 tokens. With a count of 0 nothing is read.
+// Errors are those of Append.
 absl::Status GenerateGreedily(DecoderRun& run, absl::Span<const int32_t> prompt,
                               int64_t count,
                               absl::FunctionRef<void(int32_t id)> say);

@@ -131,8 +131,8 @@ ReadBound Encoder::ComputeReadBound(const EncoderPlan& plan) const {
 
 absl::StatusOr<std::unique_ptr<EncoderRun>> Encoder::Start(
     const EncoderPlan& plan) const {
-  // Offsets depend on both: with another model's plan a run would write beyond
-  // its arena.
+  // Offsets depend on the configuration and the needs: with another model's
+  // plan a run would write beyond its arena.
   const EncoderPlanRequest own = Request(
       plan.request.tokens, plan.request.workers, plan.request.sequences);
   if (!(plan.request.config == own.config && plan.request.needs == own.needs)) {

@@ -388,9 +388,10 @@ void PrintStatistics(const TextEmbedder& embedder, const Extent& extent,
                      double seconds) {
   if (!absl::GetFlag(FLAGS_statistics)) return;
   fprintf(stderr,
-          "lowmem_embed: %lld texts of %lld tokens in %.2f s, %s of %lld; "
+          "lowmem_embed: %lld %s of %lld tokens in %.2f s, %s of %lld; "
           "process %s at most, %s read from the file\n",
           static_cast<long long>(extent.texts),
+          extent.texts == 1 ? "text" : "texts",
           static_cast<long long>(extent.tokens), seconds,
           absl::GetFlag(FLAGS_scores).empty() ? "vectors" : "scores",
           static_cast<long long>(embedder.features()),
@@ -398,10 +399,12 @@ void PrintStatistics(const TextEmbedder& embedder, const Extent& extent,
           FormatRoundedBytes(embedder.store().counters().bytes_read).c_str());
   if (extent.cut > 0) {
     fprintf(stderr,
-            "lowmem_embed: %lld texts have more than the %lld tokens that the "
-            "model takes: their ends do not count\n",
+            "lowmem_embed: %lld %s more than the %lld tokens that the model "
+            "takes: %s not count\n",
             static_cast<long long>(extent.cut),
-            static_cast<long long>(embedder.most_tokens()));
+            extent.cut == 1 ? "text has" : "texts have",
+            static_cast<long long>(embedder.most_tokens()),
+            extent.cut == 1 ? "its end does" : "their ends do");
   }
   if (!embedder.pooling().is_stated && absl::GetFlag(FLAGS_scores).empty()) {
     fprintf(stderr,

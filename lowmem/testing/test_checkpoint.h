@@ -45,6 +45,7 @@ class RandomTensors {
   // Adds name.weight, [rows, columns], and name.bias with `biases` numbers.
   void Linear(const std::string& name, int64_t rows, int64_t columns,
               int64_t biases);
+  // Adds name.weight, numbers around 1, and name.bias.
   void Norm(const std::string& name, int64_t count);
   void Vector(const std::string& name, int64_t count);
 
@@ -83,7 +84,8 @@ std::string WriteCheckpoint(const std::string& config_json,
                             const TestTensors& tensors, DType type,
                             const std::string& name, int64_t block_columns);
 
-// Returns the hidden states, [tokens, hidden].
+// Returns the hidden states, [tokens, hidden]. If `token_types` is empty, all
+// types are 0.
 std::vector<double> EncodeReference(const TestCheckpoint& checkpoint,
                                     const std::vector<int32_t>& ids,
                                     const std::vector<int32_t>& token_types);
