@@ -11,7 +11,8 @@
 // the runtime. Allocates nothing.
 //
 // Source: CPython's Include/cpython/{pystate,code,unicodeobject}.h and
-// Include/internal/pycore_{frame,runtime}.h.
+// Include/internal/pycore_{frame,runtime}.h; from 3.14 on also
+// pycore_{debug_offsets,interpframe_structs}.h.
 
 #ifndef FOOTPRINT_PROFILING_PYTHON_INTERPRETER_LAYOUT_H_
 #define FOOTPRINT_PROFILING_PYTHON_INTERPRETER_LAYOUT_H_
@@ -56,8 +57,9 @@ inline constexpr uint32_t kBytesContent = 32;
 inline constexpr uint32_t kStrLength = 16;
 inline constexpr uint32_t kStrState = 32;
 // The value of `frame_owner`, from 3.12 on, in the first frame of an evaluating
-// function. That frame lies on the C stack and runs no code of the program.
-inline constexpr uint8_t kOwnedByCStack = 3;
+// function: FRAME_OWNED_BY_CSTACK in 3.12 and 3.13, FRAME_OWNED_BY_INTERPRETER
+// from 3.14 on. That frame lies on the C stack and runs no code of the program.
+inline constexpr uint8_t kOwnedByEvaluation = 3;
 
 // Finds the layout. `version` is Py_Version, `runtime` the address of
 // _PyRuntime or null. Returns false for an unknown version; from 3.13 on also

@@ -42,7 +42,7 @@ class FrameCursor {
   bool IsBeginOfFunction() const {
     return layout_.frame_is_entry == kNoMember &&
            static_cast<uint8_t>(content_[layout_.frame_owner]) ==
-               kOwnedByCStack;
+               kOwnedByEvaluation;
   }
 
   // Returns whether the evaluating function began with this frame.

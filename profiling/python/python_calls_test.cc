@@ -86,7 +86,7 @@ class FakeThread {
     if (layout_.frame_is_entry == InterpreterLayout::kNoMember) {
       const uintptr_t mark = has_c_frames() ? NewObject() : address_in_function;
       Link(mark);
-      SetByte(mark, layout_.frame_owner, kOwnedByCStack);
+      SetByte(mark, layout_.frame_owner, kOwnedByEvaluation);
     }
   }
 

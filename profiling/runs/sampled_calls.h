@@ -12,8 +12,9 @@
 // call of Python code. Then the interpreter itself was working, and not a
 // library that it called, such as the C library.
 //
-// Different addresses of a line are one call. Thread-compatible. Owns nothing.
-// Memory: NativeCalls's. Time: the symbolizer's.
+// Different addresses of a line are one call. Both functions need the image's
+// stages. Thread-compatible. Owns nothing. Memory: NativeCalls's. Time: the
+// symbolizer's.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_SAMPLED_CALLS_H_
 #define FOOTPRINT_PROFILING_RUNS_SAMPLED_CALLS_H_
@@ -31,7 +32,6 @@
 namespace footprint {
 
 // `thread_index` returns the index in image->threads() of a thread's number.
-// The image's stages must have been set.
 void SetProcessorTime(
     const StackTallies& tallies,
     const std::function<uint32_t(uint32_t number)>& thread_index,

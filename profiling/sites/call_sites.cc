@@ -393,7 +393,9 @@ void RestartRecentPeakOfSites() {
       std::memory_order_relaxed);
 }
 
-// Unchecked: every sample calls it, and RecordTime tests again under the lock.
+// Reads `sites` without the lock, since every sample calls it; RecordTime reads
+// it again under the lock. Two threads may both get true, so two points may lie
+// close together.
 bool IsTimeToRecord() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   const int64_t now_ns = CoarseTimeNs();
   if (now_ns < next_time_point_ns.load(std::memory_order_relaxed)) return false;

@@ -3,7 +3,7 @@
 //
 //   BeginCallSites(folder, "1234.0.sites", /*sampling_interval_bytes=*/524288);
 //   ...
-//   RecordAllocation(block, usable_bytes);  // before the counters check
+//   RecordAllocation(block, usable_bytes);  // before the search for a peak
 //   if (MayBeRecorded(block)) RecordFree(block);  // before it is freed
 //
 // Sampling. A block is recorded if it contains a point of a Poisson process
