@@ -179,10 +179,11 @@ footprint_status footprint_trainer_save(const footprint_trainer* trainer,
 
 // Loads a file of weights or of a training, of the same network. With a file of
 // a training, a training continues from it, and an inference takes its weights.
-// With a file of weights, both take the weights. There are no outputs until the
-// next infer, even if this fails. If the file changes or cannot be read further
-// while it is loaded (FOOTPRINT_FAILED_PRECONDITION, FOOTPRINT_UNAVAILABLE),
-// some weights may have changed.
+// With a file of weights, both take the weights; with the setting weights_file,
+// it may also hold the frozen ones, which are ignored. There are no outputs
+// until the next infer, even if this fails. If the file changes or cannot be
+// read further while it is loaded (FOOTPRINT_FAILED_PRECONDITION,
+// FOOTPRINT_UNAVAILABLE), some weights may have changed.
 footprint_status footprint_trainer_load(footprint_trainer* trainer,
                                         const char* path);
 

@@ -8,6 +8,7 @@
 #include "footprint/base/tensor/dtype.h"
 #include "footprint/trainer_manager/math/highway_backend.h"
 #include "footprint/trainer_manager/parameters/parameter_file.h"
+#include "footprint/trainer_manager/parameters/parameter_map.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "footprint/trainer_manager/runtime/training_state.h"
 
@@ -51,6 +52,9 @@ absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Plan(
       PlanExecution(network, settings.mode, settings.memory, states,
                     ChooseBackend(team.get()));
   if (!plan.ok()) return plan.status();
+  if (settings.is_pytorch_file) {
+    settings.manager.weights_map = PyTorchMap(*plan);
+  }
   return std::unique_ptr<Trainer>(
       new Trainer(std::move(network), std::move(settings), std::move(team),
                   *std::move(plan)));
@@ -132,11 +136,16 @@ absl::StatusOr<float> Trainer::Step() {
 
 absl::StatusOr<Manager*> Trainer::FindInference() {
   if (inference_ != nullptr) return inference_.get();
+  MemoryOptions memory;
+  memory.read_frozen_weights = settings_.memory.read_frozen_weights;
   const auto plan =
-      PlanExecution(network_, NetworkMode::kInference, {},
+      PlanExecution(network_, NetworkMode::kInference, memory,
                     /*optimizer_states=*/0, ChooseBackend(team_.get()));
   if (!plan.ok()) return plan.status();
-  auto manager = Manager::Create(*plan, parameters_, {});
+  ManagerOptions options;
+  options.weights_file = settings_.manager.weights_file;
+  options.weights_map = settings_.manager.weights_map;
+  auto manager = Manager::Create(*plan, parameters_, options);
   if (!manager.ok()) return manager.status();
   inference_ = *std::move(manager);
   return inference_.get();
@@ -218,7 +227,10 @@ absl::Status Trainer::Load(absl::string_view path) {
     is_training_file = file->index().metadata().count(kTrainingFileKey) > 0;
   }
   if (training_ == nullptr || !is_training_file) {
-    return LoadParameters(path, parameters_.get());
+    ParameterMap map;
+    // The file may also hold the frozen weights that stay in theirs.
+    if (settings_.memory.read_frozen_weights) map.only = "*";
+    return LoadParameters(path, map, parameters_.get());
   }
   return ResumeTraining(path, plan_, training_.get()).status();
 }

@@ -107,6 +107,20 @@ absl::Status TakeTraining(Properties* properties, TrainerSettings* settings) {
   return absl::OkStatus();
 }
 
+absl::Status TakeWeightsFile(Properties* properties,
+                             TrainerSettings* settings) {
+  properties->Take("weights_file", &settings->manager.weights_file);
+  settings->memory.read_frozen_weights =
+      !settings->manager.weights_file.empty();
+  if (!settings->memory.read_frozen_weights) return absl::OkStatus();
+  std::string layout = "footprint";
+  properties->Take("weights_layout", &layout);
+  settings->is_pytorch_file = layout == "pytorch";
+  return settings->is_pytorch_file || layout == "footprint"
+             ? absl::OkStatus()
+             : RefuseValue("weights_layout", layout, "footprint or pytorch");
+}
+
 }  // namespace
 
 absl::StatusOr<TrainerSettings> ParseTrainerSettings(absl::string_view text) {
@@ -125,15 +139,17 @@ absl::StatusOr<TrainerSettings> ParseTrainerSettings(absl::string_view text) {
   int64_t seed = 1;
   properties->Take("seed", &seed);
   settings.manager.seed = static_cast<uint64_t>(seed);
+  absl::Status status = TakeWeightsFile(&*properties, &settings);
+  if (!status.ok()) return status;
   if (mode == "training") {
-    const absl::Status status = TakeTraining(&*properties, &settings);
+    status = TakeTraining(&*properties, &settings);
     if (!status.ok()) return status;
   } else if (mode == "inference") {
     settings.mode = NetworkMode::kInference;
   } else {
     return RefuseValue("mode", mode, "training or inference");
   }
-  absl::Status status = properties->Finish("settings");
+  status = properties->Finish("settings");
   if (status.ok() && settings.manager.optimizer != nullptr) {
     status = settings.manager.optimizer->CheckParameters();
   }

@@ -23,6 +23,10 @@
 //                   depend on them
 //   swap_folder     the folder of a file for tensors beyond the budget; a
 //                   comma in its path is written "\,"
+//   weights_file    a safetensors file from which each step reads the weights
+//                   of frozen layers, which then take no memory of the model
+//   weights_layout  of that file: footprint (the default: its own names and
+//                   layouts) or pytorch
 //   clip_norm, clip_value  limits of gradients; by default there are none
 //   atomic_steps    true: a step that fails changes no weight; false
 //
@@ -43,14 +47,15 @@ struct TrainerSettings {
   NetworkMode mode = NetworkMode::kTraining;
   int threads = 1;  // from 1 to 64
   MemoryOptions memory;
-  ManagerOptions manager;
+  ManagerOptions manager;  // without the weights_map, which needs the plan
+  bool is_pytorch_file = false;  // ManagerOptions::weights_file
 };
 
 // Returns InvalidArgument, with the setting's name, if a setting is unknown,
 // malformed or missing, if it belongs to another optimizer, schedule or mode,
 // or if nothing can be trained with the optimizer's numbers. Planning and
-// Manager::Create check the budget, micro_batches, swap_folder and the limits
-// of gradients.
+// Manager::Create check the budget, micro_batches, swap_folder, weights_file
+// and the limits of gradients.
 absl::StatusOr<TrainerSettings> ParseTrainerSettings(absl::string_view text);
 
 }  // namespace footprint

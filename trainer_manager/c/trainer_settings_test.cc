@@ -70,6 +70,26 @@ TEST(TrainerSettingsTest, SetsMemoryAndLimits) {
   EXPECT_EQ(settings->threads, 3);
 }
 
+TEST(TrainerSettingsTest, FrozenWeightsMayStayInTheirFile) {
+  const auto settings = ParseTrainerSettings(
+      "mode=inference, weights_file=/base, weights_layout=pytorch");
+  ASSERT_THAT(settings, IsOk());
+  EXPECT_TRUE(settings->memory.read_frozen_weights);
+  EXPECT_EQ(settings->manager.weights_file, "/base");
+  EXPECT_TRUE(settings->is_pytorch_file);
+  EXPECT_FALSE(ParseTrainerSettings("mode=inference, weights_file=/base")
+                   ->is_pytorch_file);
+  EXPECT_FALSE(
+      ParseTrainerSettings("mode=inference")->memory.read_frozen_weights);
+  EXPECT_THAT(
+      ParseTrainerSettings("mode=inference, weights_layout=pytorch").status(),
+      StatusIs(kInvalid, HasSubstr("\"weights_layout\"")));
+  EXPECT_THAT(ParseTrainerSettings("mode=inference, weights_file=/base, "
+                                   "weights_layout=tensorflow")
+                  .status(),
+              StatusIs(kInvalid, HasSubstr("footprint or pytorch")));
+}
+
 TEST(TrainerSettingsTest, AnInferenceHasNoOptimizer) {
   const auto settings = ParseTrainerSettings("mode=inference");
   ASSERT_THAT(settings, IsOk());

@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/types/span.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/c/trainer_settings.h"
@@ -13,6 +16,9 @@
 #include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/layers/structure_layers.h"
 #include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/parameters/parameter_file.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -71,6 +77,77 @@ TEST(TrainerTest, TrainsAndInfersWithTheWeightsAsTheyAre) {
   EXPECT_NE(before, std::vector<float>(trainer->Output(0)->begin(),
                                        trainer->Output(0)->end()));
   EXPECT_THAT(trainer->largest_step(), HasSubstr(": "));
+}
+
+// Saves a frozen matrix, transposed if `turned`, and the trained head beside
+// it.
+std::string SaveFrozen(const Network& network, bool turned) {
+  const auto plan = PlanExecution(network, NetworkMode::kTraining, {});
+  const auto parameters = *Parameters::Create(*plan, 1);
+  const absl::Span<float> matrix = *parameters->Find("frozen.weight");
+  for (size_t i = 0; i < matrix.size(); ++i) {
+    const size_t from = turned ? i % 3 * 3 + i / 3 : i;
+    matrix[i] = 0.25f * static_cast<float>(from) - 1;
+  }
+  const std::string path = TestPath("frozen.safetensors");
+  EXPECT_THAT(SaveParameters(*parameters, path), IsOk());
+  return path;
+}
+
+// Makes a trainer of a head on a frozen layer whose weights are saved first.
+// FILE in the settings becomes their path.
+std::unique_ptr<Trainer> MakeHead(const std::string& settings, bool turned) {
+  Network network;
+  network.AddInput("rows", {{2, 3}});
+  network.AddLayer("frozen", FullyConnected(3), {"rows"});
+  network.AddLayer("head", FullyConnected(2), {"frozen"});
+  network.AddLayer("loss", SoftmaxCrossEntropy(), {"head"});
+  network.Freeze("frozen.*");
+  const std::string path = SaveFrozen(network, turned);
+  const auto parsed = ParseTrainerSettings(
+      absl::StrCat(kAdam, absl::StrReplaceAll(settings, {{"FILE", path}})));
+  EXPECT_THAT(parsed, IsOk());
+  auto trainer = *Trainer::Plan(network, *parsed);
+  EXPECT_THAT(trainer->Create(), IsOk());
+  EXPECT_THAT(trainer->Load(path), IsOk());
+  const std::vector<float> rows = {1, -1, 0.5f, 2, 0.25f, -3};
+  EXPECT_THAT(trainer->Set(0, InputView(rows)), IsOk());
+  const std::vector<int32_t> labels = {0, 1};
+  EXPECT_THAT(trainer->Set(Trainer::kLabel, InputView(labels)), IsOk());
+  return trainer;
+}
+
+// Returns the losses of three steps, and the outputs after them.
+std::vector<float> TrainHead(Trainer* trainer) {
+  std::vector<float> values;
+  for (int i = 0; i < 3; ++i) values.push_back(trainer->Step().value_or(-1));
+  EXPECT_THAT(trainer->Infer(), IsOk());
+  values.insert(values.end(), trainer->Output(0)->begin(),
+                trainer->Output(0)->end());
+  return values;
+}
+
+TEST(TrainerTest, FrozenWeightsMayStayInTheirFile) {
+  const auto in_memory = MakeHead("", false);
+  const std::vector<float> expected = TrainHead(in_memory.get());
+  const auto in_file = MakeHead(", weights_file=FILE", false);
+  EXPECT_EQ(TrainHead(in_file.get()), expected);
+  EXPECT_LT(in_file->plan().model_bytes, in_memory->plan().model_bytes);
+  constexpr char kPyTorch[] = ", weights_file=FILE, weights_layout=pytorch";
+  EXPECT_EQ(TrainHead(MakeHead(kPyTorch, true).get()), expected);
+  EXPECT_NE(TrainHead(MakeHead(kPyTorch, false).get()), expected);
+}
+
+// The file of a training holds only what is trained.
+TEST(TrainerTest, ATrainingOnAFileContinues) {
+  const std::string saved = TestPath("head.safetensors");
+  const auto whole = MakeHead(", weights_file=FILE", false);
+  for (int i = 0; i < 2; ++i) ASSERT_THAT(whole->Step(), IsOk());
+  ASSERT_THAT(whole->SaveTraining(saved), IsOk());
+  const auto resumed = MakeHead(", weights_file=FILE", false);
+  ASSERT_THAT(resumed->Load(saved), IsOk());
+  EXPECT_EQ(resumed->iteration(), 2);
+  EXPECT_EQ(TrainHead(resumed.get()), TrainHead(whole.get()));
 }
 
 // Large enough that products are dealt.
