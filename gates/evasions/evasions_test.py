@@ -42,7 +42,7 @@ HONEST = ("honest", "left_behind", "ring_buffer")
 # bytes still exists when the next iteration holds as much.
 FREED_LATER = ("page_tables", "request_rings")
 MOST_BYTES = dict({name: 240_000_000 for name in FREED_LATER},
-                  many_children=165_000_000)
+                  many_children=170_000_000)
 
 
 class EvasionsTest(unittest.TestCase):
@@ -72,7 +72,7 @@ class EvasionsTest(unittest.TestCase):
                 # Each page counts once. In addition there is the kernel's
                 # memory for five processes with 10,000 mappings (dear_looks) or
                 # for 25,000 page tables, 28 MB; or stacks, written data and
-                # page tables of 32 children, 1.1 to 1.3 MB each by kernel
+                # page tables of 32 children, 1.1 to 1.9 MB each by kernel
                 # (many_children). Bytes that counted twice would give 200 MB.
                 self.assertGreater(judgement["measured"], 100_000_000)
                 self.assertLess(judgement["measured"],
