@@ -12,15 +12,19 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <memory>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "absl/flags/flag.h"
-#include "absl/flags/parse.h"
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "footprint/base/files/program_flags.h"
 #include "footprint/base/files/standard_output.h"
 #include "footprint/base/memory/resident_bytes.h"
 #include "footprint/base/random/random_sequence.h"
@@ -207,7 +211,37 @@ absl::Status TrainOn(const std::string& base, const AdaptedNetwork& adapted) {
                         : SaveAdapters(adapted, **parameters, folder);
 }
 
+// Fails before the first step if the flags are wrong.
+absl::Status CheckFlags() {
+  struct Number {
+    const char* flag;
+    int64_t value;
+    int64_t least;
+    int64_t most;
+  };
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  for (const Number& number :
+       {Number{"budget_bytes", absl::GetFlag(FLAGS_budget_bytes), 0, kMost},
+        Number{"steps", absl::GetFlag(FLAGS_steps), 1, kMost},
+        Number{"threads", absl::GetFlag(FLAGS_threads), 1, 64}}) {
+    if (number.value >= number.least && number.value <= number.most) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", number.flag, "=", number.value, ": give at least ",
+                     number.least, number.most == kMost ? "" : ", at most ",
+                     number.most == kMost ? "" : absl::StrCat(number.most)));
+  }
+  const std::string folder = absl::GetFlag(FLAGS_adapters);
+  std::error_code ignored;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
+    return absl::NotFoundError(
+        absl::StrCat("--adapters=", folder, " is no folder: make it first"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Run() {
+  const absl::Status status = CheckFlags();
+  if (!status.ok()) return status;
   const Network network = BertNetwork(ShapeOfFlags());
   const auto adapted = AddAdaptersOfFlags(network);
   if (!adapted.ok()) return adapted.status();
@@ -219,8 +253,12 @@ absl::Status Run() {
 }  // namespace footprint
 
 int main(int argc, char** argv) {
-  absl::ParseCommandLine(argc, argv);
-  const absl::Status status = footprint::Run();
+  const std::vector<char*> words = footprint::ParseProgramFlags(argc, argv);
+  const absl::Status status =
+      words.size() == 1 ? footprint::Run()
+                        : absl::InvalidArgumentError(absl::StrCat(
+                              "unexpected argument \"", words[1],
+                              "\": lora_bert takes flags only; see --help"));
   if (status.ok()) return footprint::FinishStandardOutput("lora_bert");
   std::cerr << "lora_bert: " << status << "\n";
   return 1;

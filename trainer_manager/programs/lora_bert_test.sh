@@ -23,6 +23,14 @@ status=0
 ((status == 1)) || fail "a rank above the width: exited $status"
 grep -q 'a rank from 1 to 1024' log || fail "$(cat log)"
 
+# What is wrong ends the program before it trains.
+for flags in --budget_bytes=-5 --steps=0 --threads=0 --threads=65 --adapters=nowhere stray; do
+  status=0
+  output=$("$PROGRAM" "${SHAPE[@]}" "$flags" 2>&1) || status=$?
+  ((status == 1)) || fail "$flags: exited $status: $output"
+  grep -qF -- "${flags%%=*}" <<<"$output" || fail "$flags: $output"
+done
+
 # A checkpoint with the names and layouts of a published BertModel.
 python3 -B - <<'END'
 import json, random, struct
