@@ -40,7 +40,8 @@ struct StepChoices {
 
 // Fills in everything but the math backend, storages, total bytes and the
 // fingerprint; `plan` must be new. Tensors get their lifespans. Returns
-// InvalidArgument if a layer has weights but no derivative reaches it.
+// InvalidArgument if no derivative reaches a layer that is trained, or that has
+// a trained layer before it.
 absl::Status BuildSteps(ResolvedNetwork network, const MemoryOptions& options,
                         int optimizer_states, const StepChoices& choices,
                         ExecutionPlan* plan);
