@@ -145,8 +145,8 @@ Network FrozenTower() {
   return network;
 }
 
-// Each weight is read for the forward step and for the derivative, and never to
-// recompute an output.
+// Each weight is read at most for the forward step and for the derivative, and
+// never to recompute an output.
 TEST(PlanSearchTest, SwappingComesBeforeReadingWeightsAgain) {
   const auto resolved = ResolveNetwork(FrozenTower(), NetworkMode::kTraining,
                                        ReferenceMath(), true);
@@ -162,7 +162,7 @@ TEST(PlanSearchTest, SwappingComesBeforeReadingWeightsAgain) {
     return *plan;
   };
   const ExecutionPlan without = search(kNoBudget, true);
-  const int64_t least_read = without.weight_bytes_read_per_iteration();
+  const int64_t most_read = without.weight_bytes_read_per_iteration();
   EXPECT_EQ(SwapSteps(without), 0);
   const ExecutionPlan lowest = search(0, true);
   EXPECT_LT(lowest.planned_bytes(), without.planned_bytes());
@@ -171,11 +171,11 @@ TEST(PlanSearchTest, SwappingComesBeforeReadingWeightsAgain) {
        budget < without.planned_bytes(); budget += 512) {
     const ExecutionPlan plan = search(budget, true);
     EXPECT_LE(plan.planned_bytes(), budget);
-    EXPECT_EQ(plan.weight_bytes_read_per_iteration(), least_read);
+    EXPECT_LE(plan.weight_bytes_read_per_iteration(), most_read);
   }
   const ExecutionPlan again = search(0, false);
   EXPECT_EQ(SwapSteps(again), 0);
-  EXPECT_GT(again.weight_bytes_read_per_iteration(), least_read);
+  EXPECT_GT(again.weight_bytes_read_per_iteration(), most_read);
   EXPECT_LE(lowest.planned_bytes(), again.planned_bytes());
 }
 
