@@ -1,6 +1,7 @@
 #include "footprint/trainer_manager/execution/execution_steps.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "footprint/base/testing/status_matchers.h"
@@ -60,6 +61,13 @@ Network TwoLayers() {
   network.AddLayer("fc2", FullyConnected(2), {"relu"});
   network.AddLayer("loss", MeanSquaredError(), {"fc2"});
   return network;
+}
+
+// Choices that only swap the outputs of these layers.
+StepChoices Swap(std::vector<size_t> layers) {
+  StepChoices choices;
+  choices.swapped = std::move(layers);
+  return choices;
 }
 
 TEST(ExecutionStepsTest, StatisticsAreCopiedUntilTheLossIsKnown) {
@@ -145,7 +153,7 @@ TEST(ExecutionStepsTest, ASumOfGradientsMayLieOnEither) {
 
 TEST(ExecutionStepsTest, WhatIsSwappedIsAbsentInBetween) {
   const ExecutionPlan plan =
-      Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {1}, {}});
+      Build(TwoLayers(), NetworkMode::kTraining, Swap({1}));
   EXPECT_THAT(
       ListNames(plan),
       ElementsAre("fc1: forward", "relu: forward", "relu: swap out",
@@ -163,7 +171,7 @@ TEST(ExecutionStepsTest, WhatIsSwappedIsAbsentInBetween) {
 TEST(ExecutionStepsTest, WhatNobodyReadsAgainIsNotSwapped) {
   // No backward step reads the first layer's output.
   const ExecutionPlan plan =
-      Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {0, 1}, {}});
+      Build(TwoLayers(), NetworkMode::kTraining, Swap({0, 1}));
   EXPECT_EQ(plan.swap_file_bytes, 4 * 3 * 4);
   int swaps = 0;
   for (const PlannedStep& step : plan.steps) {
@@ -175,7 +183,7 @@ TEST(ExecutionStepsTest, WhatNobodyReadsAgainIsNotSwapped) {
 TEST(ExecutionStepsTest, PiecesOfTheFileDoNotOverlap) {
   // The loss reads fc2's output again.
   const ExecutionPlan plan =
-      Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {1, 2}, {}});
+      Build(TwoLayers(), NetworkMode::kTraining, Swap({1, 2}));
   std::vector<int64_t> out;
   std::vector<int64_t> in;
   for (const PlannedStep& step : plan.steps) {
