@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -129,7 +130,7 @@ Parent FindParent() {
 // ended.
 Parent FoundParent() {
   static Mutex mutex;
-  static const Parent* parent = nullptr;
+  static const Parent* parent ABSL_GUARDED_BY(mutex) = nullptr;
   const MutexLock lock(&mutex);
   if (parent != nullptr) return *parent;
   const Parent found = FindParent();
