@@ -244,7 +244,7 @@ TEST(GgufTest, SaysWhatBreaksTheFormat) {
   }
 }
 
-// Such a file is not damaged, so another download would not help.
+// The file is not damaged, so another download would not help.
 TEST(GgufTest, SaysHowAFileBeyondItsLimitsCanBeRead) {
   const std::string data(4096, '\0');
   const std::string list = Bytes(uint32_t{9});

@@ -83,7 +83,8 @@ TEST(AvailableMemoryTest, ALimitAboveTheMachineDoesNotCount) {
   EXPECT_EQ(machine.Read().limited_by, "the machine");
 }
 
-// Of the last page of the numbers, as the kernel writes "no limit".
+// The limit is the last page that 63 bits can count, which is how the kernel
+// writes "no limit".
 TEST(AvailableMemoryTest, SumsStayWithinTheirRange) {
   Machine machine("largest");
   machine

@@ -48,7 +48,7 @@ absl::StatusOr<ExecutionPlan> PlanSearch::Run() const {
   absl::Status status = Start(&path);
   for (const bool swaps : {false, true}) {
     if (swaps && !may_swap_) break;
-    // Without swaps the search would recompute what reads weights again.
+    // A search without swaps would recompute what reads weights again.
     if (!swaps && may_swap_ && options_.read_frozen_weights) continue;
     if (status.ok()) status = Walk(swaps, &path);
     if (status.ok()) status = Descend(swaps, &path);
@@ -239,8 +239,9 @@ absl::Status PlanSearch::Try(StepChoices trial, int64_t budget_bytes,
   return absl::OkStatus();
 }
 
-// Keeps outputs in memory after all if the plan still fits the budget: swapped
-// ones, the largest first, then recomputed ones, the most expensive first.
+// Keeps in memory what still fits the budget: first weights that are read from
+// their file, then swapped outputs, the largest first, then recomputed ones,
+// the most expensive first.
 absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(StepChoices choices,
                                                     int64_t budget_bytes,
                                                     ExecutionPlan plan) const {
@@ -271,8 +272,9 @@ absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(StepChoices choices,
   return std::move(best.plan);
 }
 
-// Keeps weights that were read from their file for later steps, from the last
-// layer back: between its forward and its backward steps the least runs.
+// Keeps weights that were read from their file for later steps. Begins with the
+// last layer, since the fewest steps run between its forward and its backward
+// steps.
 absl::Status PlanSearch::KeepWeights(int64_t budget_bytes,
                                      PlannedChoices* best) const {
   if (budget_bytes == std::numeric_limits<int64_t>::max()) {

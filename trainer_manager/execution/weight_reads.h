@@ -4,7 +4,8 @@
 //   const int64_t least = footprint::LeastWeightBytesRead(plan);
 //   // least <= plan.weight_bytes_read_per_iteration()
 //
-// A pure function, thread-safe. Memory and time: linear in the steps.
+// A pure function, thread-safe. Memory: linear in the steps. Time: the product
+// of the steps and the weights that they read.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_WEIGHT_READS_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_WEIGHT_READS_H_

@@ -284,8 +284,8 @@ TEST(NetworkTest, RefusesAStepThatWritesAConstant) {
                         "signature says is constant"));
 }
 
-// Such a layer would silently lose what it does beside picking rows when its
-// table stays in a file.
+// The layer would silently lose what it does beside picking rows when its table
+// stays in a file.
 TEST(NetworkTest, RefusesALayerThatCannotOnlyPickRows) {
   EXPECT_THAT(
       OwnError([](LayerSignature* s) { s->picks_rows = true; }),

@@ -144,7 +144,7 @@ TEST(ParameterMapTest, APyTorchStateDictInfersTheSame) {
   }
 }
 
-// Also one whose rows are longer than a buffer.
+// The rows of the second matrix are longer than a buffer.
 TEST(ParameterMapTest, AMatrixOfManyBuffersIsTransposed) {
   constexpr int64_t kShapes[][2] = {{211, 301}, {3, 20'000}};
   for (const auto& [units, inputs] : kShapes) {
