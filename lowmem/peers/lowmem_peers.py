@@ -51,7 +51,7 @@ import time
 import peer_adapter
 import peer_run
 
-sys.path.insert(0, "tools/bench")
+sys.path[:0] = ["lowmem/programs", "tools/bench"]
 import run_table  # noqa: E402
 
 HERE = os.path.dirname(os.path.realpath(__file__))

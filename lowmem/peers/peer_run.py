@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, "lowmem/programs")
+sys.path.insert(0, "base/machine")
 from memory_group import MemoryGroup  # noqa: E402
 
 VERDICTS = ("ran", "killed", "no answer", "error")

@@ -39,7 +39,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, "tools/bench")
+sys.path[:0] = ["base/machine", "tools/bench"]
 from memory_group import MemoryGroup  # noqa: E402
 from turns import median_interval, ratios, take_turns  # noqa: E402
 
