@@ -187,12 +187,13 @@ void AddContainerNeeds(const AgentRunEnd& end, MeasuredRun* run) {
   needs->set_unknown(UnknownNeeds(end));
   if (!needs->unknown().empty()) return;
   const ContainerLimit limit = RecommendContainerLimit(
-      end.shared_once, PeakResidentBytes(end), PeakHeapSum(end));
+      end.shared_once, end.held_once, PeakResidentBytes(end), PeakHeapSum(end));
   needs->set_limit_bytes(limit.bytes);
   needs->set_resident_bytes(limit.resident_bytes);
   needs->set_kernel_bytes(limit.kernel_bytes);
   needs->set_margin_bytes(limit.margin_bytes);
   needs->set_memory_file_bytes(limit.memory_file_bytes);
+  needs->set_mapped_file_bytes(limit.mapped_file_bytes);
 }
 
 }  // namespace

@@ -124,6 +124,7 @@ TEST(MachineNeedsTest, NoLimitIsRecommendedWhereAnythingIsUnknown) {
   known.shared_once.anonymous_bytes = kMiB;
   known.shared_once.resident_sum_bytes = kMiB;
   known.shared_once.is_of_one_moment = true;
+  known.held_once = known.shared_once;
   known.processes = {MakeProcess(0, 50, kMiB), MakeProcess(0, 50, kMiB)};
   EXPECT_GT(LimitBytes(known), 0);
   AgentRunEnd end = known;
@@ -148,6 +149,20 @@ TEST(MachineNeedsTest, AllProcessesTogetherHaveSharedPagesOnce) {
   MeasuredRun run = RunOfImages(1);
   AddMachineNeeds(end, &run);
   EXPECT_EQ(run.peak_resident_once_bytes(), 298 * kMiB);
+}
+
+TEST(MachineNeedsTest, MappedFilesAreBesideTheLimit) {
+  AgentRunEnd end;
+  end.shared_once.anonymous_bytes = 10 * kMiB;
+  end.shared_once.file_bytes = 90 * kMiB;
+  end.shared_once.droppable_bytes = 90 * kMiB;
+  end.shared_once.resident_sum_bytes = 100 * kMiB;
+  end.shared_once.is_of_one_moment = true;
+  end.held_once = end.shared_once;
+  MeasuredRun run = RunOfImages(1);
+  AddMachineNeeds(end, &run);
+  EXPECT_EQ(run.container_needs().limit_bytes(), 11 * kMiB);
+  EXPECT_EQ(run.container_needs().mapped_file_bytes(), 94 * kMiB);
 }
 
 TEST(MachineNeedsTest, AllProcessesTogetherHaveWhatTheLargestHadAtLeast) {
@@ -176,6 +191,7 @@ TEST(MachineNeedsTest, HeapsThatAreLiveTogetherAreNeededTogether) {
   end.shared_once.anonymous_bytes = kMiB;
   end.shared_once.resident_sum_bytes = kMiB;
   end.shared_once.is_of_one_moment = true;
+  end.held_once = end.shared_once;
   end.processes = {MakeProcess(0, 50, 300 * kMiB),
                    MakeProcess(60, 90, 200 * kMiB)};
   const auto limit_bytes = [&end] {

@@ -342,6 +342,7 @@ class MachineWatch {
   void StoreIn(AgentRunEnd* end) const {
     end->peak_resident_sum_bytes = resident_.peak_sum_bytes();
     end->shared_once = resident_.shared_once();
+    end->held_once = resident_.held_once();
     end->resident_peaks = resident_.peaks();
     if (!graphics_.ok()) {
       end->graphics_note = std::string(graphics_.status().message());

@@ -80,6 +80,7 @@ struct AgentRunEnd {
   // The memory of the program and its children in parts, at the sample at which
   // they needed the most together. Shared memory counts once.
   SharedOnce shared_once;
+  SharedOnce held_once;
   // The kernel's highest mark among the processes that were waited for. It is
   // at least what this process had when it started the program.
   int64_t peak_process_mark_bytes = 0;

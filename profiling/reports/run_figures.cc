@@ -207,7 +207,10 @@ ReportFigure Container(const ContainerNeeds& needs) {
     figure.detail = absl::StrCat(
         "a limit that has room for this run: ",
         FormatRoundedBytes(needs.resident_bytes()),
-        " resident, shared pages once and without memprof, ",
+        needs.mapped_file_bytes() == 0
+            ? " resident, shared pages once and without memprof, "
+            : " resident, shared pages once and without memprof and mapped "
+              "files, ",
         needs.memory_file_bytes() == 0
             ? ""
             : absl::StrCat(FormatRoundedBytes(needs.memory_file_bytes()),
@@ -215,6 +218,12 @@ ReportFigure Container(const ContainerNeeds& needs) {
         FormatRoundedBytes(needs.kernel_bytes()),
         " of page tables and kernel stacks, and a twentieth for what differs "
         "between runs");
+    if (needs.mapped_file_bytes() > 0) {
+      figure.notes.push_back(absl::StrCat(
+          FormatRoundedBytes(needs.mapped_file_bytes()),
+          " more keep the mapped files in memory; within the limit alone the "
+          "kernel drops their pages and reads them again, which takes time"));
+    }
   }
   return figure;
 }

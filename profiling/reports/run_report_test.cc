@@ -361,6 +361,11 @@ TEST(RunReportTest, ALimitThatIsNotRecommendedHasAReason) {
               HasSubstr("container  100 MiB (104,857,600 B), a limit"));
   EXPECT_THAT(Headline(run),
               HasSubstr("60.0 MiB of files in memory (tmpfs), "));
+  EXPECT_THAT(Headline(run), Not(HasSubstr("mapped files")));
+  run.mutable_container_needs()->set_mapped_file_bytes(40 * kMiB);
+  EXPECT_THAT(Headline(run), HasSubstr("without memprof and mapped files, "));
+  EXPECT_THAT(Headline(run),
+              HasSubstr("40.0 MiB more keep the mapped files in memory; "));
 }
 
 TEST(RunReportTest, PartsFarBelowThePeakAreNotCalledNearIt) {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <tuple>
 
+#include "footprint/base/memory/alignment.h"
+
 namespace footprint {
 namespace {
 
@@ -37,6 +39,23 @@ std::vector<Change> Changes(const std::vector<HeapOverTime>& heaps) {
   return changes;
 }
 
+// Returns the limit with `file_bytes` of mapped files in memory.
+ContainerLimit AddParts(const SharedOnce& seen, int64_t file_bytes,
+                        int64_t unseen_bytes, int64_t peak_heap_sum_bytes) {
+  ContainerLimit limit;
+  limit.resident_bytes =
+      file_bytes +
+      std::max(seen.anonymous_bytes + unseen_bytes, peak_heap_sum_bytes) +
+      seen.swapped_bytes;
+  limit.memory_file_bytes = seen.memory_file_bytes;
+  limit.kernel_bytes = seen.page_table_bytes + seen.kernel_stack_bytes;
+  const int64_t needed_bytes =
+      limit.resident_bytes + limit.memory_file_bytes + limit.kernel_bytes;
+  limit.margin_bytes = needed_bytes / kMarginDivisor;
+  limit.bytes = AlignUp(needed_bytes + limit.margin_bytes, kMebibyte);
+  return limit;
+}
+
 }  // namespace
 
 int64_t PeakHeapSumBytes(const std::vector<HeapOverTime>& heaps) {
@@ -52,24 +71,21 @@ int64_t PeakHeapSumBytes(const std::vector<HeapOverTime>& heaps) {
 }
 
 ContainerLimit RecommendContainerLimit(const SharedOnce& seen,
+                                       const SharedOnce& held,
                                        int64_t peak_resident_bytes,
                                        int64_t peak_heap_sum_bytes) {
-  ContainerLimit limit;
-  if (seen.resident_sum_bytes == 0) return limit;
+  if (seen.resident_sum_bytes == 0) return ContainerLimit();
   // No sample includes what one process has beyond the sum of all samples, so
   // it counts as the process's own.
   const int64_t unseen_bytes =
       std::max<int64_t>(0, peak_resident_bytes - seen.resident_sum_bytes);
-  limit.resident_bytes = std::max(seen.resident_bytes() + unseen_bytes,
-                                  seen.file_bytes + peak_heap_sum_bytes) +
-                         seen.swapped_bytes;
-  limit.memory_file_bytes = seen.memory_file_bytes;
-  limit.kernel_bytes = seen.page_table_bytes + seen.kernel_stack_bytes;
-  const int64_t needed_bytes =
-      limit.resident_bytes + limit.memory_file_bytes + limit.kernel_bytes;
-  limit.margin_bytes = needed_bytes / kMarginDivisor;
-  const int64_t sum_bytes = needed_bytes + limit.margin_bytes;
-  limit.bytes = (sum_bytes + kMebibyte - 1) / kMebibyte * kMebibyte;
+  ContainerLimit limit = AddParts(held, held.file_bytes - held.droppable_bytes,
+                                  unseen_bytes, peak_heap_sum_bytes);
+  const ContainerLimit with_files =
+      AddParts(seen, seen.file_bytes, unseen_bytes, peak_heap_sum_bytes);
+  const int64_t mapped_file_bytes = with_files.bytes - limit.bytes;
+  if (mapped_file_bytes <= with_files.margin_bytes) return with_files;
+  limit.mapped_file_bytes = mapped_file_bytes;
   return limit;
 }
 

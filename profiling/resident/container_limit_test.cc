@@ -20,7 +20,7 @@ SharedOnce Seen() {
 
 TEST(ContainerLimitTest, AddsTheKernelsShareAndATwentieth) {
   const ContainerLimit limit =
-      RecommendContainerLimit(Seen(), 126 * kMebibyte, 0);
+      RecommendContainerLimit(Seen(), Seen(), 126 * kMebibyte, 0);
   // One process had 6 MiB more than the samples of all together.
   EXPECT_EQ(limit.resident_bytes, (88 + 6 + 4) * kMebibyte);
   EXPECT_EQ(limit.kernel_bytes, 2 * kMebibyte);
@@ -32,40 +32,71 @@ TEST(ContainerLimitTest, AddsTheKernelsShareAndATwentieth) {
 TEST(ContainerLimitTest, WhatIsSharedDoesNotGrowWithTheSum) {
   SharedOnce seen = Seen();
   seen.resident_sum_bytes = 1200 * kMebibyte;
-  EXPECT_EQ(RecommendContainerLimit(seen, 120 * kMebibyte, 0).resident_bytes,
-            92 * kMebibyte);
+  EXPECT_EQ(
+      RecommendContainerLimit(seen, seen, 120 * kMebibyte, 0).resident_bytes,
+      92 * kMebibyte);
 }
 
 TEST(ContainerLimitTest, FilesInMemoryThatNobodyHasMappedCount) {
   SharedOnce seen = Seen();
   seen.memory_file_bytes = 60 * kMebibyte;
-  const ContainerLimit limit = RecommendContainerLimit(seen, 0, 0);
+  const ContainerLimit limit = RecommendContainerLimit(seen, seen, 0, 0);
   EXPECT_EQ(limit.memory_file_bytes, 60 * kMebibyte);
   EXPECT_EQ(limit.resident_bytes, 92 * kMebibyte);
   EXPECT_GE(limit.bytes, (92 + 60 + 2) * kMebibyte);
+}
+
+TEST(ContainerLimitTest, MappedFilesAreToldBesideIt) {
+  SharedOnce seen = Seen();
+  seen.file_bytes += 100 * kMebibyte;
+  seen.droppable_bytes = 100 * kMebibyte;
+  const ContainerLimit limit = RecommendContainerLimit(seen, seen, 0, 0);
+  EXPECT_EQ(limit.bytes, RecommendContainerLimit(Seen(), Seen(), 0, 0).bytes);
+  EXPECT_EQ(limit.mapped_file_bytes, 105 * kMebibyte);
+}
+
+TEST(ContainerLimitTest, HasRoomForFilesAsSmallAsItsMargin) {
+  SharedOnce seen = Seen();
+  seen.droppable_bytes = 4 * kMebibyte;
+  const ContainerLimit limit = RecommendContainerLimit(seen, seen, 0, 0);
+  EXPECT_EQ(limit.bytes, 99 * kMebibyte);
+  EXPECT_EQ(limit.mapped_file_bytes, 0);
+}
+
+// The program closes a mapped file, and then has more of its own than before.
+TEST(ContainerLimitTest, TheLimitIsThatOfTheMomentWhenMostWasHeld) {
+  SharedOnce seen = Seen();
+  seen.anonymous_bytes = 10 * kMebibyte;
+  seen.file_bytes += 100 * kMebibyte;
+  seen.droppable_bytes = 100 * kMebibyte;
+  const ContainerLimit limit = RecommendContainerLimit(seen, Seen(), 0, 0);
+  EXPECT_EQ(limit.resident_bytes, 92 * kMebibyte);
+  EXPECT_EQ(limit.bytes, 99 * kMebibyte);
+  EXPECT_EQ(limit.mapped_file_bytes, (152 - 99) * kMebibyte);
 }
 
 TEST(ContainerLimitTest, IsWholeMebibytesUpwards) {
   SharedOnce seen = Seen();
   // The sum is 92 and 2 MiB, and its twentieth is a whole number of bytes.
   seen.kernel_stack_bytes += 6 * kMebibyte;
-  EXPECT_EQ(RecommendContainerLimit(seen, 0, 0).bytes, 105 * kMebibyte);
+  EXPECT_EQ(RecommendContainerLimit(seen, seen, 0, 0).bytes, 105 * kMebibyte);
   seen.anonymous_bytes += 1;
-  EXPECT_EQ(RecommendContainerLimit(seen, 0, 0).bytes, 106 * kMebibyte);
+  EXPECT_EQ(RecommendContainerLimit(seen, seen, 0, 0).bytes, 106 * kMebibyte);
 }
 
 TEST(ContainerLimitTest, TakesNothingOffForAPeakBelowWhatWasSeen) {
-  EXPECT_EQ(RecommendContainerLimit(Seen(), 0, 0).resident_bytes,
+  EXPECT_EQ(RecommendContainerLimit(Seen(), Seen(), 0, 0).resident_bytes,
             92 * kMebibyte);
 }
 
 TEST(ContainerLimitTest, HasRoomForHeapsThatNoLookSaw) {
-  EXPECT_EQ(RecommendContainerLimit(Seen(), 0, 100 * kMebibyte).resident_bytes,
+  EXPECT_EQ(RecommendContainerLimit(Seen(), Seen(), 0, 100 * kMebibyte)
+                .resident_bytes,
             (28 + 100 + 4) * kMebibyte);
 }
 
 TEST(ContainerLimitTest, RecommendsNothingWhereNothingWasSeen) {
-  EXPECT_EQ(RecommendContainerLimit({}, 126 * kMebibyte, 0).bytes, 0);
+  EXPECT_EQ(RecommendContainerLimit({}, {}, 126 * kMebibyte, 0).bytes, 0);
 }
 
 TEST(PeakHeapSumTest, AddsWhatIsLiveAtOnce) {

@@ -1,7 +1,7 @@
 // Watches files in memory (tmpfs) that a run writes. Their pages may be mapped
 // by no process, but a memory limit counts them.
 //
-//   MemoryFiles files("/tmp/memprof-1");  // before the run
+//   MemoryFiles files(ReadMounts(), "/tmp/memprof-1");  // before the run
 //   while (runs) files.Look();
 //   files.UnmappedBytes(mapped_bytes_by_device);
 //
@@ -12,7 +12,7 @@
 // no process maps.
 //
 // Owns its data. Thread-compatible. Memory: some 100 bytes a mount. Time of a
-// sample: some 2 us a mount. Source: proc(5), /proc/PID/mountinfo.
+// sample: some 2 us a mount.
 
 #ifndef FOOTPRINT_PROFILING_RESIDENT_MEMORY_FILES_H_
 #define FOOTPRINT_PROFILING_RESIDENT_MEMORY_FILES_H_
@@ -22,24 +22,14 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
+#include "footprint/profiling/resident/mounts.h"
 
 namespace footprint {
 
-// A mounted tmpfs.
-struct MemoryMount {
-  std::string path;
-  std::string device;  // as in /proc/PID/maps: "00:19"
-};
-
-// Finds the mounts in a text like /proc/PID/mountinfo. A file system may be
-// mounted several times, and a mount may be hidden by another.
-std::vector<MemoryMount> FindMemoryMounts(absl::string_view mounts);
-
 class MemoryFiles {
  public:
-  // Leaves out files of `agent_folder`.
-  explicit MemoryFiles(std::string agent_folder);
+  // Watches each tmpfs of `mounts`. Leaves out files of `agent_folder`.
+  MemoryFiles(const std::vector<Mount>& mounts, std::string agent_folder);
 
   // Takes a sample.
   void Look();
@@ -53,11 +43,11 @@ class MemoryFiles {
 
  private:
   struct Use {
-    MemoryMount mount;
+    Mount mount;
     int64_t begin_bytes = 0;
     int64_t grown_bytes = 0;
   };
-  int64_t UsedBytes(const MemoryMount& mount) const;
+  int64_t UsedBytes(const Mount& mount) const;
 
   const std::string agent_folder_;
   std::string agent_device_;

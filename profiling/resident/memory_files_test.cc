@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "absl/strings/str_format.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/profiling/resident/mounts.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -21,23 +21,6 @@ namespace {
 constexpr int64_t kFileBytes = int64_t{32} << 20;
 constexpr char kMemoryFolder[] = "/dev/shm";
 constexpr char kNoFolder[] = "/none";
-
-TEST(MemoryFilesTest, FindsEachMountOfATmpfs) {
-  const std::vector<MemoryMount> mounts = FindMemoryMounts(
-      "22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/root rw\n"
-      "36 22 0:25 / /dev/shm rw,nosuid shared:4 - tmpfs tmpfs rw,inode64\n"
-      "37 22 0:25 /sub /mnt rw master:1 - tmpfs tmpfs rw\n"
-      "38 22 1:300 / /with\\040blank rw - tmpfs none rw\n"
-      "39 22 0:7 / /proc rw - proc tmpfs rw\n"
-      "cut off - tmpfs\n");
-  ASSERT_EQ(mounts.size(), 3u);
-  EXPECT_EQ(mounts[0].path, "/dev/shm");
-  EXPECT_EQ(mounts[0].device, "00:19");
-  EXPECT_EQ(mounts[1].path, "/mnt");
-  EXPECT_EQ(mounts[1].device, "00:19");
-  EXPECT_EQ(mounts[2].path, "/with blank");
-  EXPECT_EQ(mounts[2].device, "01:12c");
-}
 
 // Tests with an unmapped file on a tmpfs of this machine.
 class WrittenFileTest : public testing::Test {
@@ -52,8 +35,7 @@ class WrittenFileTest : public testing::Test {
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     struct stat folder;
     ASSERT_EQ(stat(folder_.c_str(), &folder), 0);
-    device_ = absl::StrFormat("%02x:%02x", major(folder.st_dev),
-                              minor(folder.st_dev));
+    device_ = DeviceName(major(folder.st_dev), minor(folder.st_dev));
   }
   void TearDown() override {
     if (folder_.empty()) return;
@@ -73,7 +55,7 @@ class WrittenFileTest : public testing::Test {
 
 // Other programs may write there meanwhile, so the bounds are wide.
 TEST_F(WrittenFileTest, CountsWhatNobodyHasMapped) {
-  MemoryFiles files(kNoFolder);
+  MemoryFiles files(ReadMounts(), kNoFolder);
   files.Look();
   EXPECT_LT(files.grown_bytes(), kFileBytes / 2);
   Write();
@@ -87,7 +69,7 @@ TEST_F(WrittenFileTest, CountsWhatNobodyHasMapped) {
 }
 
 TEST_F(WrittenFileTest, TheAgentsFolderDoesNotCount) {
-  MemoryFiles files(folder_);
+  MemoryFiles files(ReadMounts(), folder_);
   Write();
   files.Look();
   EXPECT_LT(files.grown_bytes(), kFileBytes / 2);

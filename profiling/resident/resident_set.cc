@@ -32,6 +32,7 @@ struct Mapping {
   int64_t proportional_bytes = 0;
   int64_t written_bytes = 0;  // Pages that differ from the file.
   int64_t swapped_bytes = 0;
+  int64_t locked_bytes = 0;
 };
 
 // Parses "Rss:      4 kB".
@@ -82,6 +83,8 @@ std::vector<Mapping> ParseMappings(absl::string_view text) {
         mapping.written_bytes = ParseKibibytes(line);
       } else if (absl::StartsWith(line, "Swap:")) {
         mapping.swapped_bytes = ParseKibibytes(line);
+      } else if (absl::StartsWith(line, "Locked:")) {
+        mapping.locked_bytes = ParseKibibytes(line);
       }
     }
   }
@@ -148,8 +151,10 @@ class Classifier {
       return;
     }
     parts_.anonymous_bytes += mapping.written_bytes;
-    parts_.file_page_bytes[std::string(mapping.path)] +=
-        mapping.resident_bytes - mapping.written_bytes;
+    FilePages& pages = parts_.file_pages[std::string(mapping.path)];
+    pages.bytes += mapping.resident_bytes - mapping.written_bytes;
+    pages.device = std::string(mapping.device);
+    pages.are_held |= mapping.locked_bytes > 0 || IsImage(mapping.path);
   }
 
   // Returns the agent's part of the mapping's share, in proportion to its

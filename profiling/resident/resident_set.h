@@ -47,13 +47,22 @@ struct KnownRanges {
   std::vector<AddressRange> agent;
 };
 
+// The resident pages of one file in one process.
+struct FilePages {
+  int64_t bytes = 0;
+  std::string device;  // of its file system, as the kernel writes it ("fe:00")
+  // The kernel cannot drop them and read them again, or had better not: the
+  // file has code, or the process has locked pages of it (mlock).
+  bool are_held = false;
+};
+
 struct ResidentSet {
   int64_t resident_bytes = 0;
   // Pages that belong to no file and not to the agent. A page that several
   // processes share counts with this process's share.
   int64_t anonymous_bytes = 0;
   // The pages of files except the agent's, by path; processes may share them.
-  std::map<std::string, int64_t> file_page_bytes;
+  std::map<std::string, FilePages> file_pages;
   // The bytes of mapped files except the agent's, by the file system's device
   // as the kernel writes it ("00:19"). A shared page counts with this process's
   // share.

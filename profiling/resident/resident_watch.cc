@@ -15,8 +15,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/machine/child_processes.h"
+#include "footprint/base/machine/kernel_file.h"
 #include "footprint/base/machine/monotonic_time.h"
 
 namespace footprint {
@@ -31,6 +33,8 @@ constexpr int kMaxReadings = 3;
 // After a vain reading of shares, the watch waits this many times its processor
 // time. So it spends at most a tenth of a processor.
 constexpr int64_t kRestFactor = 9;
+// Less than this does not change a limit of whole MiB, so it is not watched.
+constexpr int64_t kLeastDroppableBytes = 1 << 20;
 
 int64_t ResidentBytes(int process_id) {
   const std::string path = absl::StrCat("/proc/", process_id, "/statm");
@@ -44,6 +48,22 @@ int64_t ResidentBytes(int process_id) {
   int64_t resident = 0;
   std::sscanf(text, "%ld %ld", &mapped, &resident);
   return resident * sysconf(_SC_PAGESIZE);
+}
+
+// Returns the resident bytes of mapped files.
+int64_t FileBytes(int process_id) {
+  const absl::StatusOr<std::string> status =
+      ReadKernelFile(absl::StrCat("/proc/", process_id, "/status"));
+  if (!status.ok()) return 0;
+  for (absl::string_view line : absl::StrSplit(*status, '\n')) {
+    int64_t kibibytes = 0;
+    if (absl::ConsumePrefix(&line, "RssFile:") &&
+        absl::ConsumeSuffix(&line, " kB") &&
+        absl::SimpleAtoi(line, &kibibytes)) {
+      return kibibytes * 1024;
+    }
+  }
+  return 0;
 }
 
 int64_t ThreadCount(int process_id) {
@@ -79,14 +99,33 @@ std::set<int> ProcessesAndChildren(const std::set<int>& process_ids) {
 // fiftieth while it grows, and by less when it stays constant, so that a peak
 // that lasts is met closely.
 bool HasGrown(int64_t now_bytes, int64_t last_bytes, int64_t read_bytes) {
-  const bool stays = now_bytes - last_bytes < now_bytes / 2000;
-  return now_bytes > read_bytes + read_bytes / (stays ? 400 : 50);
+  return HasGrownEnough(now_bytes, last_bytes, now_bytes - read_bytes,
+                        read_bytes);
+}
+
+// Replaces `kept` by `sum` if that is larger. Shares from different moments can
+// have any sum, so they are kept only until valid ones are known.
+void KeepLarger(const SharedOnce& sum, int64_t (SharedOnce::*bytes)() const,
+                SharedOnce* kept) {
+  if (sum.is_of_one_moment == kept->is_of_one_moment
+          ? (sum.*bytes)() > (kept->*bytes)()
+          : sum.is_of_one_moment) {
+    *kept = sum;
+  }
+}
+
+// Returns what a sample must exceed to be a new peak.
+int64_t KnownPeak(const SharedOnce& kept,
+                  int64_t (SharedOnce::*bytes)() const) {
+  return kept.is_of_one_moment ? (kept.*bytes)() : -1;
 }
 
 }  // namespace
 
 ResidentWatch::ResidentWatch(std::string record_folder)
-    : folder_(std::move(record_folder)), memory_files_(folder_) {}
+    : folder_(std::move(record_folder)),
+      rereadable_devices_(ReadMounts()),
+      memory_files_(ReadMounts(), folder_) {}
 
 // Parses names like "1234.0.record".
 std::map<int, int> ResidentWatch::Images() const {
@@ -133,7 +172,7 @@ void ResidentWatch::ReadParts(int process_id, int image) {
 
 SharedOnce ResidentWatch::ReadShares(const std::set<int>& process_ids) const {
   SharedOnce sum;
-  std::map<std::string, int64_t> files;
+  std::map<std::string, FilePages> files;
   std::map<std::string, int64_t> mapped_bytes_by_device;
   for (const int process_id : process_ids) {
     const auto image = images_.find(process_id);
@@ -152,8 +191,10 @@ SharedOnce ResidentWatch::ReadShares(const std::set<int>& process_ids) const {
     // The process may have grown since its mappings were listed.
     sum.resident_sum_bytes += parts->explained_bytes();
     sum.anonymous_bytes += parts->anonymous_bytes;
-    for (const auto& [path, bytes] : parts->file_page_bytes) {
-      files[path] = std::max(files[path], bytes);
+    for (const auto& [path, pages] : parts->file_pages) {
+      FilePages& most = files[path];
+      most.bytes = std::max(most.bytes, pages.bytes);
+      most.are_held |= pages.are_held || !rereadable_devices_.Has(pages.device);
     }
     for (const auto& [device, bytes] : parts->device_bytes) {
       mapped_bytes_by_device[device] += bytes;
@@ -162,52 +203,68 @@ SharedOnce ResidentWatch::ReadShares(const std::set<int>& process_ids) const {
     sum.page_table_bytes += parts->page_table_bytes;
     sum.kernel_stack_bytes += ThreadCount(process_id) * kKernelStackBytes;
   }
-  for (const auto& [path, bytes] : files) sum.file_bytes += bytes;
+  for (const auto& [path, pages] : files) {
+    sum.file_bytes += pages.bytes;
+    if (!pages.are_held) sum.droppable_bytes += pages.bytes;
+  }
   sum.memory_file_bytes = memory_files_.UnmappedBytes(mapped_bytes_by_device);
   return sum;
 }
 
-void ResidentWatch::UpdateSharedOnce(int64_t look_bytes) {
-  const int64_t begin_ns = ThreadProcessorTimeNs();
+// The processes in `process_ids` are those that the result is of.
+SharedOnce ResidentWatch::ReadSharesOfOneMoment(
+    std::set<int>* process_ids) const {
   SharedOnce sum;
-  std::set<int> before = ProcessesAndChildren(process_ids_);
+  *process_ids = ProcessesAndChildren(process_ids_);
   for (int i = 0; i < kMaxReadings && !sum.is_of_one_moment; ++i) {
-    sum = ReadShares(before);
+    sum = ReadShares(*process_ids);
     std::set<int> after = ProcessesAndChildren(process_ids_);
-    sum.is_of_one_moment = before == after;
-    if (!sum.is_of_one_moment) before = std::move(after);
+    sum.is_of_one_moment = *process_ids == after;
+    if (!sum.is_of_one_moment) *process_ids = std::move(after);
   }
-  const bool may_be_peak = sum.all_bytes() > shared_once_.all_bytes();
-  if (!may_be_peak) {
+  return sum;
+}
+
+void ResidentWatch::UpdateShares(int64_t look_bytes, int64_t file_look_bytes) {
+  const int64_t begin_ns = ThreadProcessorTimeNs();
+  std::set<int> process_ids;
+  const SharedOnce sum = ReadSharesOfOneMoment(&process_ids);
+  if (sum.all_bytes() <= shared_once_.all_bytes() &&
+      sum.held_bytes() <= held_once_.held_bytes()) {
     next_update_ns_ =
         MonotonicTimeNs() + kRestFactor * (ThreadProcessorTimeNs() - begin_ns);
   }
   if (sum.is_of_one_moment) {
-    told_process_ids_ = before;
-    told_once_bytes_ = sum.all_bytes();
-    told_look_bytes_ = look_bytes;
+    told_process_ids_ = std::move(process_ids);
+    told_held_file_bytes_ = sum.file_bytes - sum.droppable_bytes;
+    shared_trigger_.HasRead(sum.all_bytes(), look_bytes);
+    // The sample did not count file pages yet before much could be dropped.
+    held_trigger_.HasRead(sum.held_bytes(),
+                          has_droppable_
+                              ? HeldLookBytes(look_bytes, file_look_bytes)
+                              : sum.held_bytes());
   }
-  // Shares from different moments can have any sum, so they are kept only until
-  // valid ones are known.
-  if (sum.is_of_one_moment == shared_once_.is_of_one_moment
-          ? may_be_peak
-          : sum.is_of_one_moment) {
-    shared_once_ = sum;
-  }
+  has_droppable_ |= sum.droppable_bytes >= kLeastDroppableBytes;
+  KeepLarger(sum, &SharedOnce::all_bytes, &shared_once_);
+  KeepLarger(sum, &SharedOnce::held_bytes, &held_once_);
 }
 
 // The processes together need no more than the sum of their resident sets.
-bool ResidentWatch::MayBeNewPeak(int64_t look_bytes) const {
-  if (look_bytes <= shared_once_.all_bytes() && shared_once_.is_of_one_moment) {
-    return false;
+// Shared pages do not grow with the sum, so growth is compared with what the
+// processes need.
+bool ResidentWatch::MayBeNewPeak(int64_t look_bytes,
+                                 int64_t file_look_bytes) const {
+  const int64_t peak_bytes = KnownPeak(shared_once_, &SharedOnce::all_bytes);
+  const int64_t held_peak_bytes =
+      KnownPeak(held_once_, &SharedOnce::held_bytes);
+  const int64_t held_look_bytes = HeldLookBytes(look_bytes, file_look_bytes);
+  if (process_ids_ != told_process_ids_) {
+    return look_bytes > peak_bytes ||
+           (has_droppable_ && held_look_bytes > held_peak_bytes);
   }
-  if (process_ids_ != told_process_ids_) return true;
-  // Shared pages do not grow with the sum, so growth is compared with what the
-  // processes need.
-  const int64_t grown_bytes = look_bytes - told_look_bytes_;
-  const bool stays = look_bytes - last_look_bytes_ < look_bytes / 2000;
-  const int64_t grain = stays ? 400 : 50;
-  return grown_bytes > told_once_bytes_ / grain;
+  return shared_trigger_.MayBeNewPeak(look_bytes, peak_bytes) ||
+         (has_droppable_ &&
+          held_trigger_.MayBeNewPeak(held_look_bytes, held_peak_bytes));
 }
 
 void ResidentWatch::Look(const std::set<int>& process_ids) {
@@ -216,9 +273,11 @@ void ResidentWatch::Look(const std::set<int>& process_ids) {
     images_.try_emplace(process_id, kNoImage);
   }
   int64_t sum_bytes = 0;
+  int64_t file_look_bytes = 0;
   process_ids_.clear();
   for (const auto& [process_id, image] : images_) {
     const int64_t bytes = ResidentBytes(process_id);
+    if (has_droppable_) file_look_bytes += FileBytes(process_id);
     if (bytes > 0) process_ids_.insert(process_id);
     peak_process_bytes_ = std::max(peak_process_bytes_, bytes);
     sum_bytes += bytes;
@@ -237,14 +296,12 @@ void ResidentWatch::Look(const std::set<int>& process_ids) {
   peak_sum_bytes_ = std::max(peak_sum_bytes_, sum_bytes);
   memory_files_.Look();
   const int64_t look_bytes = sum_bytes + memory_files_.grown_bytes();
-  if (process_ids_ == told_process_ids_) {
-    told_look_bytes_ = std::min(told_look_bytes_, look_bytes);
-  }
   if (sum_bytes > 0 && MonotonicTimeNs() >= next_update_ns_ &&
-      MayBeNewPeak(look_bytes)) {
-    UpdateSharedOnce(look_bytes);
+      MayBeNewPeak(look_bytes, file_look_bytes)) {
+    UpdateShares(look_bytes, file_look_bytes);
   }
-  last_look_bytes_ = look_bytes;
+  shared_trigger_.EndSample(look_bytes);
+  held_trigger_.EndSample(HeldLookBytes(look_bytes, file_look_bytes));
 }
 
 std::vector<ResidentPeak> ResidentWatch::peaks() const {

@@ -38,6 +38,8 @@
 #include "absl/status/statusor.h"
 #include "footprint/profiling/resident/mapping_state.h"
 #include "footprint/profiling/resident/memory_files.h"
+#include "footprint/profiling/resident/mounts.h"
+#include "footprint/profiling/resident/peak_trigger.h"
 #include "footprint/profiling/resident/resident_set.h"
 
 namespace footprint {
@@ -58,6 +60,9 @@ struct ResidentPeak {
 struct SharedOnce {
   int64_t anonymous_bytes = 0;
   int64_t file_bytes = 0;
+  // The part of file_bytes that the kernel can drop and read again: pages of
+  // mapped files on a disk that have no code and that no process has locked.
+  int64_t droppable_bytes = 0;
   // Files in memory (tmpfs) that grew during the run and that no process maps.
   int64_t memory_file_bytes = 0;
   int64_t swapped_bytes = 0;
@@ -73,6 +78,8 @@ struct SharedOnce {
   int64_t all_bytes() const {
     return resident_bytes() + memory_file_bytes + swapped_bytes;
   }
+  // Returns the bytes that the kernel cannot drop.
+  int64_t held_bytes() const { return all_bytes() - droppable_bytes; }
 };
 
 class ResidentWatch {
@@ -91,6 +98,10 @@ class ResidentWatch {
   // Returns the parts at the sample at which all processes together needed
   // most.
   const SharedOnce& shared_once() const { return shared_once_; }
+  // Returns the parts at the sample at which they held most that the kernel
+  // cannot drop. This may be another moment: a mapped file that is read and
+  // closed may be followed by less memory of the program's own.
+  const SharedOnce& held_once() const { return held_once_; }
   // Returns the parts of each process image at its peak.
   std::vector<ResidentPeak> peaks() const;
   // Returns the processes that existed at the last sample.
@@ -102,14 +113,20 @@ class ResidentWatch {
   absl::StatusOr<MappingState> ReadState(int process_id, int image) const;
   void ReadParts(int process_id, int image);
   SharedOnce ReadShares(const std::set<int>& process_ids) const;
-  void UpdateSharedOnce(int64_t look_bytes);
-  bool MayBeNewPeak(int64_t look_bytes) const;
+  SharedOnce ReadSharesOfOneMoment(std::set<int>* process_ids) const;
+  void UpdateShares(int64_t look_bytes, int64_t file_look_bytes);
+  bool MayBeNewPeak(int64_t look_bytes, int64_t file_look_bytes) const;
+  int64_t HeldLookBytes(int64_t look_bytes, int64_t file_look_bytes) const {
+    return look_bytes - file_look_bytes + told_held_file_bytes_;
+  }
 
   const std::string folder_;
+  const RereadableDevices rereadable_devices_;
   MemoryFiles memory_files_;
   int64_t peak_sum_bytes_ = 0;
   int64_t peak_process_bytes_ = 0;
   SharedOnce shared_once_;
+  SharedOnce held_once_;
   // The number of the last image of each process at the last sample.
   std::map<int, int> images_;
   std::set<int> process_ids_;
@@ -119,12 +136,14 @@ class ResidentWatch {
   // The bytes of an image when its process was found to have become a program
   // without the agent.
   std::map<std::pair<int, int>, int64_t> bytes_without_agent_;
-  int64_t last_look_bytes_ = 0;
-  // The processes whose shares were last computed, the bytes of their pages
-  // that count once, and the smallest sample since.
+  // The processes whose shares were last computed, and their file pages that
+  // the kernel cannot drop.
   std::set<int> told_process_ids_;
-  int64_t told_once_bytes_ = 0;
-  int64_t told_look_bytes_ = 0;
+  int64_t told_held_file_bytes_ = 0;
+  // Whether so much could be dropped that the two peaks may differ.
+  bool has_droppable_ = false;
+  PeakTrigger shared_trigger_;
+  PeakTrigger held_trigger_;
   int64_t next_update_ns_ = 0;
 };
 

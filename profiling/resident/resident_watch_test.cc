@@ -2,9 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/profiling/resident/mounts.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -199,6 +203,49 @@ TEST_F(ResidentWatchTest, CountsAFileThatProcessesShareOnce) {
   EXPECT_GE(once.resident_sum_bytes, static_cast<int64_t>(2 * kBlockBytes));
   EXPECT_GE(once.file_bytes, static_cast<int64_t>(kBlockBytes));
   EXPECT_LT(once.file_bytes, static_cast<int64_t>(kBlockBytes * 3 / 2));
+}
+
+// The own memory after the mapping is smaller, so it is no peak of the whole.
+TEST_F(ResidentWatchTest, MappedDataIsNotHeld) {
+  const std::string path = folder_ + "-data";
+  ASSERT_THAT(ReplaceFile(path, std::string(kBlockBytes, 'x'), ToDisk::kFlush),
+              IsOk());
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  struct stat facts;
+  ASSERT_EQ(fstat(file, &facts), 0);
+  if (!RereadableDevices(ReadMounts())
+           .Has(DeviceName(major(facts.st_dev), minor(facts.st_dev)))) {
+    GTEST_SKIP() << "files of tests lie in memory here";
+  }
+  AddRecord(getpid(), 0);
+  ResidentWatch watch(folder_);
+  watch.Look({});
+  const int64_t before_bytes = watch.held_once().held_bytes();
+  void* const data =
+      mmap(nullptr, kBlockBytes, PROT_READ, MAP_SHARED | MAP_POPULATE, file, 0);
+  close(file);
+  ASSERT_NE(data, MAP_FAILED);
+  watch.Look({});
+  munmap(data, kBlockBytes);
+  EXPECT_GE(watch.shared_once().droppable_bytes,
+            static_cast<int64_t>(kBlockBytes));
+  EXPECT_LT(watch.held_once().held_bytes(),
+            before_bytes + static_cast<int64_t>(kBlockBytes / 2));
+  constexpr int64_t kOwnBytes = kBlockBytes / 2;
+  void* const block = Map(MAP_PRIVATE);
+  std::memset(block, 1, kOwnBytes);
+  // A reading that found no new peak may have to rest first.
+  for (int i = 0; i < 1000 && watch.held_once().held_bytes() <
+                                  before_bytes + kOwnBytes * 9 / 10;
+       ++i) {
+    watch.Look({});
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  munmap(block, kBlockBytes);
+  EXPECT_GE(watch.held_once().held_bytes(), before_bytes + kOwnBytes * 9 / 10);
+  EXPECT_LT(watch.held_once().droppable_bytes, kOwnBytes / 10);
+  EXPECT_GE(watch.shared_once().file_bytes, static_cast<int64_t>(kBlockBytes));
 }
 
 TEST_F(ResidentWatchTest, AProgramWithoutTheAgentHasNoPartsOfTheRecord) {
