@@ -38,8 +38,9 @@ std::string DescribeKind(TensorKind kind) {
     case TensorKind::kGradient:
     case TensorKind::kDerivative:
     case TensorKind::kWorkspace:
-      return std::string(TensorKindName(kind));
+      break;
   }
+  return std::string(TensorKindName(kind));
 }
 
 // A picture in one address space: the model, fixed memory, then the arena.
