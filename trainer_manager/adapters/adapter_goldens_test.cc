@@ -155,7 +155,7 @@ class Training {
     if (budget_share > 0) {
       options.budget_bytes =
           plan->model_bytes + plan->fixed_bytes +
-          plan->arena.height_bytes * static_cast<int64_t>(budget_share) / 100;
+          plan->arena_bytes * static_cast<int64_t>(budget_share) / 100;
       plan = PlanExecution(adapted_.network, NetworkMode::kTraining, options,
                            optimizer->states_per_weight());
       EXPECT_THAT(plan, IsOk());

@@ -348,7 +348,7 @@ footprint_status footprint_trainer_report(const footprint_trainer* trainer,
         full.planned_bytes = plan.planned_bytes();
         full.bound_bytes = plan.bound_bytes();
         full.model_bytes = plan.model_bytes;
-        full.arena_bytes = plan.arena.height_bytes;
+        full.arena_bytes = plan.arena_bytes;
         full.iterations = reported.iteration();
         full.steps = static_cast<int64_t>(plan.steps.size());
         full.largest_step = reported.largest_step().c_str();

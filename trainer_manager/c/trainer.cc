@@ -16,7 +16,7 @@ namespace footprint {
 namespace {
 
 std::string FindLargestStep(const ExecutionPlan& plan) {
-  return plan.steps.empty() ? "" : StepName(plan, plan.arena.lower_bound.step);
+  return plan.steps.empty() ? "" : StepName(plan, plan.certificate.step);
 }
 
 const MathBackend& ChooseBackend(const MathBackend* team) {

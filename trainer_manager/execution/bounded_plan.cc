@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/trainer_manager/execution/storage_sharing.h"
 #include "footprint/trainer_manager/planner/lower_bound.h"
 #include "footprint/trainer_manager/planner/planner.h"
@@ -18,47 +20,80 @@ namespace {
 // plan.
 constexpr int64_t kNodeLimit = 100'000;
 
-// Returns the arena's storages as requests to the planner.
-std::vector<TensorRequest> RequestArena(int64_t alignment,
-                                        ExecutionPlan* plan) {
+// The arena's storages as requests to the planner.
+struct ArenaRequests {
   std::vector<TensorRequest> requests;
-  for (size_t i = 0; i < plan->storages.size(); ++i) {
-    const Storage& storage = plan->storages[i];
+  std::vector<size_t> storages;  // of each request
+};
+
+ArenaRequests RequestArena(const StorageGraph& graph, int64_t alignment) {
+  ArenaRequests arena;
+  for (size_t i = 0; i < graph.storages.size(); ++i) {
+    const Storage& storage = graph.storages[i];
     if (storage.storage_class != StorageClass::kArena) continue;
-    requests.push_back({plan->tensors[storage.tensors[0]].name,
-                        storage.lower_step, storage.upper_step,
-                        storage.size_bytes, alignment});
-    plan->arena_storages.push_back(i);
+    arena.requests.push_back({graph.tensors[storage.tensors[0]].name,
+                              storage.lower_step, storage.upper_step,
+                              storage.size_bytes, alignment});
+    arena.storages.push_back(i);
   }
-  return requests;
+  return arena;
 }
 
-// Fails unless the plan's bytes can be counted in 64 bits.
-absl::Status CheckSum(const ExecutionPlan& plan, int64_t arena_bytes) {
-  if (arena_bytes <= std::numeric_limits<int64_t>::max() - plan.model_bytes -
-                         plan.fixed_bytes) {
+// Fails unless the graph's bytes can be counted in 64 bits.
+absl::Status CheckSum(const StorageGraph& graph, int64_t arena_bytes) {
+  if (arena_bytes <= std::numeric_limits<int64_t>::max() - graph.model_bytes -
+                         graph.fixed_bytes) {
     return absl::OkStatus();
   }
   return absl::OutOfRangeError(absl::StrCat(
-      "the tensors need more than 2^63 - 1 bytes: ", plan.model_bytes,
-      " for weights, ", plan.fixed_bytes, " for inputs and outputs, and ",
+      "the tensors need more than 2^63 - 1 bytes: ", graph.model_bytes,
+      " for weights, ", graph.fixed_bytes, " for inputs and outputs, and ",
       arena_bytes, " for the rest"));
 }
 
-absl::Status PlaceInArena(int64_t alignment, ExecutionPlan* plan) {
-  const std::vector<TensorRequest> requests = RequestArena(alignment, plan);
-  PlanOptions plan_options;
-  plan_options.node_limit = kNodeLimit;
-  absl::StatusOr<MemoryPlan> arena = PlanMemory(requests, plan_options);
-  if (!arena.ok()) return arena.status();
-  const absl::Status status = CheckSum(*plan, arena->height_bytes);
-  if (!status.ok()) return status;
-  plan->arena = *std::move(arena);
-  for (size_t i = 0; i < requests.size(); ++i) {
-    plan->storages[plan->arena_storages[i]].offset_bytes =
-        plan->arena.offsets_bytes[i];
+// Returns the bound in terms of the graph.
+Certificate Certify(const StorageGraph& graph, const LowerBound& bound,
+                    const std::vector<size_t>& storages) {
+  Certificate certificate;
+  certificate.bytes = bound.bytes;
+  certificate.step = bound.step;
+  for (const size_t request : bound.tensors) {
+    const size_t t =
+        TensorAt(graph, graph.storages[storages[request]], bound.step);
+    certificate.tensors.push_back(t);
+    if (graph.tensors[t].kind != TensorKind::kActivation) continue;
+    const PlannedStep& writer =
+        graph.steps[static_cast<size_t>(graph.tensors[t].lower_step)];
+    if (writer.kind == StepKind::kForward ||
+        writer.kind == StepKind::kRecompute ||
+        writer.kind == StepKind::kReadRows) {
+      certificate.layers.push_back(writer.layer);
+    }
   }
-  return absl::OkStatus();
+  return certificate;
+}
+
+// Returns the offset of each storage in the memory of its class. Those outside
+// the arena lie side by side, as AssignStorages counts them.
+std::vector<int64_t> FindOffsets(const StorageGraph& graph, int64_t alignment,
+                                 const std::vector<int64_t>& in_arena) {
+  std::vector<int64_t> offsets(graph.storages.size(), 0);
+  size_t request = 0;
+  int64_t model_bytes = 0;
+  int64_t fixed_bytes = 0;
+  for (size_t s = 0; s < offsets.size(); ++s) {
+    const Storage& storage = graph.storages[s];
+    if (storage.storage_class == StorageClass::kArena) {
+      offsets[s] = in_arena[request++];
+    } else if (storage.storage_class != StorageClass::kUser) {
+      int64_t& bytes = storage.storage_class == StorageClass::kModel
+                           ? model_bytes
+                           : fixed_bytes;
+      offsets[s] = AlignUp(bytes, alignment);
+      bytes = offsets[s] + storage.size_bytes;
+    }
+  }
+  return offsets;
 }
 
 // Returns the bytes of weights that the recomputation of the layer's output
@@ -84,57 +119,60 @@ int64_t RecomputationReadBytes(const ResolvedNetwork& network, size_t l) {
 
 }  // namespace
 
-absl::StatusOr<ExecutionPlan> PlanBuilder::BuildStorages(
-    const StepChoices& choices, ResolvedNetwork network) const {
-  ExecutionPlan plan;
-  plan.math = &math_;
-  absl::Status status = BuildSteps(std::move(network), options_,
-                                   optimizer_states_, choices, &plan);
-  if (status.ok()) status = AssignStorages(options_, &plan);
-  if (!status.ok()) return status;
-  return plan;
+absl::StatusOr<StorageGraph> PlanBuilder::BuildStorages(
+    const StepChoices& choices) const {
+  absl::StatusOr<StepGraph> steps =
+      BuildSteps(network_, math_, options_, optimizer_states_, choices);
+  if (!steps.ok()) return steps.status();
+  return AssignStorages(*std::move(steps), options_);
 }
 
-absl::StatusOr<ExecutionPlan> PlanBuilder::Bound(
-    const StepChoices& choices, ResolvedNetwork network) const {
-  absl::StatusOr<ExecutionPlan> plan =
-      BuildStorages(choices, std::move(network));
-  if (!plan.ok()) return plan;
-  const std::vector<TensorRequest> requests =
-      RequestArena(options_.alignment_bytes, &*plan);
-  absl::Status status = CheckRequests(requests);
+absl::StatusOr<BoundedGraph> PlanBuilder::Bound(
+    const StepChoices& choices) const {
+  absl::StatusOr<StorageGraph> graph = BuildStorages(choices);
+  if (!graph.ok()) return graph.status();
+  const ArenaRequests arena = RequestArena(*graph, options_.alignment_bytes);
+  absl::Status status = CheckRequests(arena.requests);
   if (!status.ok()) return status;
-  plan->arena.lower_bound = ComputeLowerBound(requests);
-  status = CheckSum(*plan, plan->arena.lower_bound.bytes);
+  const LowerBound bound = ComputeLowerBound(arena.requests);
+  status = CheckSum(*graph, bound.bytes);
   if (!status.ok()) return status;
+  Certificate certificate = Certify(*graph, bound, arena.storages);
+  return BoundedGraph{*std::move(graph), std::move(certificate)};
+}
+
+absl::StatusOr<ExecutionPlan> PlanBuilder::Place(StorageGraph graph) const {
+  const int64_t alignment = options_.alignment_bytes;
+  const ArenaRequests arena = RequestArena(graph, alignment);
+  PlanOptions plan_options;
+  plan_options.node_limit = kNodeLimit;
+  const absl::StatusOr<MemoryPlan> placed =
+      PlanMemory(arena.requests, plan_options);
+  if (!placed.ok()) return placed.status();
+  const absl::Status status = CheckSum(graph, placed->height_bytes);
+  if (!status.ok()) return status;
+  Certificate certificate = Certify(graph, placed->lower_bound, arena.storages);
+  std::vector<int64_t> offsets =
+      FindOffsets(graph, alignment, placed->offsets_bytes);
+  ExecutionPlan plan{{std::move(graph), std::move(certificate)},
+                     std::move(offsets),
+                     placed->height_bytes};
+  plan.fingerprint = PlanFingerprint(plan);
   return plan;
 }
 
 absl::StatusOr<ExecutionPlan> PlanBuilder::Plan(
     const StepChoices& choices) const {
-  absl::StatusOr<ExecutionPlan> plan = BuildStorages(choices, network_);
-  if (!plan.ok()) return plan;
-  const absl::Status status = PlaceInArena(options_.alignment_bytes, &*plan);
-  if (!status.ok()) return status;
-  return plan;
-}
-
-absl::StatusOr<absl::optional<ExecutionPlan>> PlanBuilder::PlanIfItFits(
-    const StepChoices& choices, int64_t budget_bytes) const {
-  absl::StatusOr<ExecutionPlan> plan = Plan(choices);
-  if (!plan.ok()) return plan.status();
-  absl::optional<ExecutionPlan> fitting;
-  if (plan->planned_bytes() <= budget_bytes) {
-    fitting = *std::move(plan);
-  }
-  return fitting;
+  absl::StatusOr<StorageGraph> graph = BuildStorages(choices);
+  if (!graph.ok()) return graph.status();
+  return Place(*std::move(graph));
 }
 
 void PlanBuilder::PreferSwaps(StepChoices* choices) const {
   if (!options_.read_frozen_weights) return;
   const auto is_cheaper_to_swap = [this](size_t l) {
-    return RecomputationReadBytes(network_, l) >
-           2 * SizeBytes(network_.layers[l].signature.output);
+    return RecomputationReadBytes(*network_, l) >
+           2 * SizeBytes(network_->layers[l].signature.output);
   };
   std::vector<size_t>& dropped = choices->dropped;
   const auto first =
@@ -161,28 +199,6 @@ bool MaySlice(const MemoryOptions& options) {
 
 bool MayDrop(const ResolvedNetwork& network, const MemoryOptions& options) {
   return network.mode == NetworkMode::kTraining && options.share_edges;
-}
-
-std::vector<size_t> LayersInCertificate(const ExecutionPlan& plan) {
-  const size_t none = plan.network.layers.size();
-  std::vector<size_t> writers(plan.tensors.size(), none);
-  for (const PlannedStep& step : plan.steps) {
-    if (step.kind != StepKind::kForward && step.kind != StepKind::kRecompute &&
-        step.kind != StepKind::kReadRows) {
-      continue;
-    }
-    for (const TensorUse& use : step.uses) {
-      if (use.written) writers[use.tensor] = step.layer;
-    }
-  }
-  std::vector<size_t> layers;
-  for (const size_t tensor : CertificateTensors(plan)) {
-    if (plan.tensors[tensor].kind == TensorKind::kActivation &&
-        writers[tensor] != none) {
-      layers.push_back(writers[tensor]);
-    }
-  }
-  return layers;
 }
 
 }  // namespace footprint

@@ -1,6 +1,8 @@
 #include "footprint/trainer_manager/execution/bounded_plan.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -38,20 +40,34 @@ TEST(PlanBuilderTest, APlanIsWithinItsBoundAndHasPlaces) {
     ASSERT_THAT(plan, IsOk());
     EXPECT_GE(plan->planned_bytes(), bounded->bound_bytes());
     EXPECT_EQ(plan->bound_bytes(), bounded->bound_bytes());
-    EXPECT_TRUE(bounded->arena.offsets_bytes.empty());
-    EXPECT_EQ(plan->arena.offsets_bytes.size(), plan->arena_storages.size());
+    EXPECT_EQ(plan->network, bounded->network) << "the network was copied";
   }
 }
 
-TEST(PlanBuilderTest, APlanFitsOrIsNone) {
-  const ResolvedNetwork network = Resolve(TabularMlp(4));
+TEST(PlanBuilderTest, EachClassOfStoragesIsAlignedAndEndsWithItsLast) {
   MemoryOptions options;
-  const PlanBuilder builder(network, ReferenceMath(), options, 1);
-  const int64_t bytes = builder.Plan({})->planned_bytes();
-  options.budget_bytes = bytes;
-  EXPECT_TRUE(builder.PlanIfItFits({}, options.budget_bytes)->has_value());
-  options.budget_bytes = bytes - 1;
-  EXPECT_FALSE(builder.PlanIfItFits({}, options.budget_bytes)->has_value());
+  options.alignment_bytes = 64;
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    const PlanBuilder builder(Resolve(RandomNetwork(seed)), ReferenceMath(),
+                              options, 1);
+    const auto plan = builder.Plan({});
+    ASSERT_THAT(plan, IsOk());
+    ASSERT_EQ(plan->offsets_bytes.size(), plan->storages.size());
+    std::map<StorageClass, int64_t> ends;
+    for (size_t s = 0; s < plan->storages.size(); ++s) {
+      const Storage& storage = plan->storages[s];
+      const int64_t offset = plan->offsets_bytes[s];
+      EXPECT_EQ(offset % 64, 0);
+      int64_t& end = ends[storage.storage_class];
+      if (storage.storage_class != StorageClass::kArena) {
+        EXPECT_GE(offset, end) << "overlaps the storage before it";
+      }
+      end = std::max(end, offset + storage.size_bytes);
+    }
+    EXPECT_EQ(ends[StorageClass::kModel], plan->model_bytes);
+    EXPECT_EQ(ends[StorageClass::kFixed], plan->fixed_bytes);
+    EXPECT_EQ(ends[StorageClass::kArena], plan->arena_bytes);
+  }
 }
 
 // Each part fits 64 bits, but their sum does not.
@@ -95,7 +111,7 @@ TEST(MayTest, OnlyATrainingWithoutCopiesDrops) {
 
 // The certificate's layers are those of its activations, not of its
 // derivatives, gradients and inputs.
-TEST(LayersInCertificateTest, AreThoseOfItsActivations) {
+TEST(PlanBuilderTest, TheCertificatesLayersAreThoseOfItsActivations) {
   size_t others = 0;
   size_t recomputed = 0;
   for (uint32_t seed = 0; seed < 40; ++seed) {
@@ -110,10 +126,10 @@ TEST(LayersInCertificateTest, AreThoseOfItsActivations) {
     const auto plan =
         PlanBuilder(network, ReferenceMath(), options, 1).Bound(choices);
     ASSERT_THAT(plan, IsOk());
-    const std::vector<size_t> layers = LayersInCertificate(*plan);
+    const std::vector<size_t>& layers = plan->certificate.layers;
     EXPECT_THAT(layers, Each(Lt(network.layers.size())));
     size_t activations = 0;
-    for (const size_t t : CertificateTensors(*plan)) {
+    for (const size_t t : plan->certificate.tensors) {
       const PlannedTensor& tensor = plan->tensors[t];
       activations += tensor.kind == TensorKind::kActivation;
       others += tensor.kind != TensorKind::kActivation;

@@ -36,19 +36,17 @@ bool IsUnavoidable(const PlannedTensor& tensor, int64_t step) {
 }
 
 // Returns the storages of the arena that the step needs.
-std::set<size_t> StoragesAt(const ExecutionPlan& plan, size_t step) {
+std::set<size_t> StoragesAt(const StorageGraph& graph, size_t step) {
   std::set<size_t> storages;
   std::set<size_t> slices;
-  for (const TensorUse& use : plan.steps[step].uses) {
-    const size_t storage = plan.tensors[use.tensor].storage;
+  for (const TensorUse& use : graph.steps[step].uses) {
+    const size_t storage = graph.storage_of[use.tensor];
     (use.operand.role == Role::kSlice ? slices : storages).insert(storage);
   }
-  for (const size_t s : plan.arena_storages) {
-    for (const size_t t : plan.storages[s].tensors) {
-      if (IsUnavoidable(plan.tensors[t], static_cast<int64_t>(step)) &&
-          slices.count(s) == 0) {
-        storages.insert(s);
-      }
+  for (size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (IsUnavoidable(graph.tensors[t], static_cast<int64_t>(step)) &&
+        slices.count(graph.storage_of[t]) == 0) {
+      storages.insert(graph.storage_of[t]);
     }
   }
   return storages;
@@ -56,24 +54,27 @@ std::set<size_t> StoragesAt(const ExecutionPlan& plan, size_t step) {
 
 // Returns the bytes that the step could write in place of activations that it
 // reads, though this plan gives them other storages.
-int64_t BytesInPlace(const ExecutionPlan& plan, const PlannedStep& step) {
-  const auto find = [&](const Operand& operand) -> const PlannedTensor* {
+int64_t BytesInPlace(const StorageGraph& graph, const PlannedStep& step) {
+  const size_t none = graph.tensors.size();
+  const auto find = [&](const Operand& operand) {
     for (const TensorUse& use : step.uses) {
-      if (use.operand == operand) return &plan.tensors[use.tensor];
+      if (use.operand == operand) return use.tensor;
     }
-    return nullptr;
+    return none;
   };
   int64_t bytes = 0;
-  std::set<const PlannedTensor*> counted;
+  std::set<size_t> counted;
   for (const InPlace& in_place : step.in_place) {
-    const PlannedTensor* const written = find(in_place.written);
-    const PlannedTensor* const read = find(in_place.read);
-    if (written == nullptr || read == nullptr ||
-        read->kind != TensorKind::kActivation ||
-        written->storage == read->storage || !counted.insert(written).second) {
+    const size_t written = find(in_place.written);
+    const size_t read = find(in_place.read);
+    if (written == none || read == none ||
+        graph.tensors[read].kind != TensorKind::kActivation ||
+        graph.storage_of[written] == graph.storage_of[read] ||
+        !counted.insert(written).second) {
       continue;
     }
-    bytes += std::min(written->size_bytes, read->size_bytes);
+    bytes += std::min(graph.tensors[written].size_bytes,
+                      graph.tensors[read].size_bytes);
   }
   return bytes;
 }
@@ -81,24 +82,24 @@ int64_t BytesInPlace(const ExecutionPlan& plan, const PlannedStep& step) {
 }  // namespace
 
 absl::StatusOr<int64_t> BoundAllChoices(const PlanBuilder& builder) {
-  const absl::StatusOr<ExecutionPlan> plan = builder.Bound(AllChoices(builder));
-  if (!plan.ok()) return plan.status();
+  const absl::StatusOr<BoundedGraph> graph = builder.Bound(AllChoices(builder));
+  if (!graph.ok()) return graph.status();
   int64_t most = 0;
-  for (size_t s = 0; s < plan->steps.size(); ++s) {
+  for (size_t s = 0; s < graph->steps.size(); ++s) {
     // Reading rows may be a recomputation, too.
-    if (plan->steps[s].kind == StepKind::kRecompute ||
-        plan->steps[s].kind == StepKind::kReadRows) {
+    if (graph->steps[s].kind == StepKind::kRecompute ||
+        graph->steps[s].kind == StepKind::kReadRows) {
       continue;
     }
-    int64_t bytes = -BytesInPlace(*plan, plan->steps[s]);
-    for (const size_t storage : StoragesAt(*plan, s)) {
-      if (plan->storages[storage].storage_class == StorageClass::kArena) {
-        bytes += plan->storages[storage].size_bytes;
+    int64_t bytes = -BytesInPlace(*graph, graph->steps[s]);
+    for (const size_t storage : StoragesAt(*graph, s)) {
+      if (graph->storages[storage].storage_class == StorageClass::kArena) {
+        bytes += graph->storages[storage].size_bytes;
       }
     }
     most = std::max(most, bytes);
   }
-  return plan->model_bytes + plan->fixed_bytes + most;
+  return graph->model_bytes + graph->fixed_bytes + most;
 }
 
 }  // namespace footprint

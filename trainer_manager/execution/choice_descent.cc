@@ -32,18 +32,17 @@ void Erase(size_t layer, std::vector<size_t>* layers) {
 
 // Returns the bytes in the arena above 63/64 of the bound, summed over all
 // steps.
-int64_t BytesNearBound(const ExecutionPlan& plan) {
-  std::vector<int64_t> change(plan.steps.size() + 1, 0);
-  for (const size_t s : plan.arena_storages) {
-    const Storage& storage = plan.storages[s];
+int64_t BytesNearBound(const BoundedGraph& graph) {
+  std::vector<int64_t> change(graph.steps.size() + 1, 0);
+  for (const Storage& storage : graph.storages) {
+    if (storage.storage_class != StorageClass::kArena) continue;
     change[static_cast<size_t>(storage.lower_step)] += storage.size_bytes;
     change[static_cast<size_t>(storage.upper_step)] -= storage.size_bytes;
   }
-  const int64_t near =
-      plan.arena.lower_bound.bytes - plan.arena.lower_bound.bytes / 64;
+  const int64_t near = graph.certificate.bytes - graph.certificate.bytes / 64;
   int64_t live = 0;
   int64_t sum = 0;
-  for (size_t s = 0; s < plan.steps.size(); ++s) {
+  for (size_t s = 0; s < graph.steps.size(); ++s) {
     live += change[s];
     sum += std::max<int64_t>(0, live - near);
   }
@@ -52,17 +51,17 @@ int64_t BytesNearBound(const ExecutionPlan& plan) {
 
 // Returns the layers whose outputs are recomputed at the step, or next to it
 // without another step between.
-std::vector<size_t> RecomputedAround(const ExecutionPlan& plan, size_t step) {
-  const auto is_again = [&plan](size_t s) {
-    return plan.steps[s].kind == StepKind::kRecompute ||
-           plan.steps[s].kind == StepKind::kReadRows;
+std::vector<size_t> RecomputedAround(const StepGraph& graph, size_t step) {
+  const auto is_again = [&graph](size_t s) {
+    return graph.steps[s].kind == StepKind::kRecompute ||
+           graph.steps[s].kind == StepKind::kReadRows;
   };
   std::vector<size_t> layers;
-  for (size_t s = step; s < plan.steps.size() && is_again(s); ++s) {
-    Insert(plan.steps[s].layer, &layers);
+  for (size_t s = step; s < graph.steps.size() && is_again(s); ++s) {
+    Insert(graph.steps[s].layer, &layers);
   }
   for (size_t s = step; s-- > 0 && is_again(s);) {
-    Insert(plan.steps[s].layer, &layers);
+    Insert(graph.steps[s].layer, &layers);
   }
   return layers;
 }
@@ -74,7 +73,6 @@ ChoiceDescent::ChoiceDescent(const PlanBuilder& builder, bool may_swap)
       network_(builder.network()),
       may_swap_(may_swap),
       random_(kSeed),
-      spare_network_(builder.network()),
       steps_left_(kMostSteps) {
   for (size_t l = 0; l < network_.layers.size(); ++l) {
     if (CanRecompute(network_, l)) droppable_.push_back(l);
@@ -164,24 +162,20 @@ bool ChoiceDescent::IsOver() const { return is_found_ || steps_left_ <= 0; }
 absl::StatusOr<ChoiceDescent::Point> ChoiceDescent::Evaluate(
     StepChoices choices) {
   if (may_swap_) builder_.PreferSwaps(&choices);
-  absl::StatusOr<ExecutionPlan> plan =
-      builder_.Bound(choices, std::move(spare_network_));
-  if (!plan.ok()) return plan.status();
-  steps_left_ -= static_cast<int64_t>(plan->steps.size());
+  const absl::StatusOr<BoundedGraph> graph = builder_.Bound(choices);
+  if (!graph.ok()) return graph.status();
+  steps_left_ -= static_cast<int64_t>(graph->steps.size());
   Point point;
   point.choices = std::move(choices);
-  point.bound_bytes = plan->bound_bytes();
-  point.bytes_near_bound = BytesNearBound(*plan);
+  point.bound_bytes = graph->bound_bytes();
+  point.bytes_near_bound = BytesNearBound(*graph);
   point.layer = network_.layers.size();
-  if (!plan->steps.empty()) {
-    const size_t step = static_cast<size_t>(plan->arena.lower_bound.step);
-    point.layer = plan->steps[step].layer;
-    point.outputs = RecomputedAround(*plan, step);
-    for (const size_t l : LayersInCertificate(*plan)) {
-      Insert(l, &point.outputs);
-    }
+  if (!graph->steps.empty()) {
+    const size_t step = static_cast<size_t>(graph->certificate.step);
+    point.layer = graph->steps[step].layer;
+    point.outputs = RecomputedAround(*graph, step);
+    for (const size_t l : graph->certificate.layers) Insert(l, &point.outputs);
   }
-  spare_network_ = std::move(plan->network);
   return point;
 }
 

@@ -91,7 +91,6 @@ class ChoiceDescent {
   std::vector<size_t> droppable_;  // layers
   std::vector<size_t> sliceable_;
   RandomSequence random_;
-  ResolvedNetwork spare_network_;
   int64_t steps_left_;
   bool is_large_ = false;
   bool is_found_ = false;

@@ -33,7 +33,7 @@ class Descent {
   std::vector<BoundedChoices> Run(
       bool may_swap, size_t most = std::numeric_limits<size_t>::max()) {
     std::vector<BoundedChoices> visited;
-    const absl::StatusOr<ExecutionPlan> start = builder_.Bound({});
+    const absl::StatusOr<BoundedGraph> start = builder_.Bound({});
     EXPECT_THAT(start, IsOk());
     EXPECT_THAT(ChoiceDescent(builder_, may_swap)
                     .Run({{}, start->bound_bytes()},

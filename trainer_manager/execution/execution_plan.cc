@@ -20,18 +20,6 @@ namespace {
 // Blocks of memory (memory_block.h) have no larger alignment.
 constexpr int64_t kMostAlignmentBytes = 64;
 
-// Counts roughly the multiplications of the forward steps and of recomputation.
-void CountProducts(ExecutionPlan* plan) {
-  for (const PlannedStep& step : plan->steps) {
-    const double products =
-        plan->network.layers[step.layer].signature.recompute_products;
-    if (step.kind == StepKind::kForward) plan->forward_products += products;
-    if (step.kind == StepKind::kRecompute) {
-      plan->recompute_products += products;
-    }
-  }
-}
-
 // Returns the network for one part of its batch.
 absl::StatusOr<Network> SplitBatch(const Network& network, NetworkMode mode,
                                    int64_t parts) {
@@ -102,7 +90,9 @@ absl::StatusOr<ExecutionPlan> PlanInParts(const Network& network,
     MarkFrozen(&*resolved);
   }
   options.micro_batches = parts;
-  return PlanSearch(*resolved, math, options, optimizer_states, may_swap).Run();
+  return PlanSearch(*std::move(resolved), math, options, optimizer_states,
+                    may_swap)
+      .Run();
 }
 
 // Returns changes that may need less memory than the steps that the options
@@ -113,7 +103,7 @@ std::string WhatMayNeedLess(const ExecutionPlan& lowest,
   if (lowest.mode != NetworkMode::kTraining) return less;
   if (!options.choose_micro_batches) {
     absl::StrAppend(&less, ", MemoryOptions::choose_micro_batches");
-    for (const ResolvedNetwork::ResolvedLayer& layer : lowest.network.layers) {
+    for (const ResolvedNetwork::ResolvedLayer& layer : lowest.network->layers) {
       if (layer.signature.statistics.empty() || !layer.depends_on_batch()) {
         continue;
       }
@@ -133,8 +123,7 @@ absl::Status Refuse(const ExecutionPlan& lowest, const MemoryOptions& options) {
   const std::string where =
       lowest.steps.empty()
           ? ""
-          : absl::StrCat(", at ",
-                         StepName(lowest, lowest.arena.lower_bound.step));
+          : absl::StrCat(", at ", StepName(lowest, lowest.certificate.step));
   return absl::ResourceExhaustedError(
       absl::StrCat("infeasible within ", options.budget_bytes,
                    " bytes: the minimum found is ", lowest.planned_bytes(),
@@ -178,8 +167,6 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
         lowest = std::move(plan);
       }
       if (lowest->planned_bytes() > options.budget_bytes) continue;
-      CountProducts(&*lowest);
-      lowest->fingerprint = PlanFingerprint(*lowest);
       return lowest;
     }
   }

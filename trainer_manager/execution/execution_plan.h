@@ -5,7 +5,7 @@
 //       network, footprint::NetworkMode::kTraining, {}, /*optimizer_states=*/0,
 //       footprint::ReferenceMath());
 //   // plan->bound_bytes() is the least that these steps need, and
-//   // CertificateTensors(*plan) says why.
+//   // plan->certificate says why.
 //
 // Every tensor is written by one step. It lives from there to the last step
 // that reads it: lifespans follow from the steps' uses and are stored nowhere

@@ -1,12 +1,13 @@
 #include "footprint/trainer_manager/execution/execution_steps.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "footprint/base/memory/alignment.h"
 #include "footprint/trainer_manager/execution/recomputation.h"
 #include "footprint/trainer_manager/execution/step_writer.h"
 
@@ -15,7 +16,6 @@ namespace {
 
 constexpr size_t kNone = StepWriter::kNone;
 constexpr int64_t kSlices = 16;  // of a batch
-constexpr int64_t kFileAlignmentBytes = 4096;
 
 bool MayBeAbsent(const ResolvedNetwork& network, const MemoryOptions& options) {
   return network.mode == NetworkMode::kTraining && options.share_edges;
@@ -43,53 +43,14 @@ bool DefersUpdates(const MemoryOptions& options) {
          !options.share_gradients || options.micro_batches > 1;
 }
 
-// Gives each swapped tensor its offset in the file, and drops the writes that
-// no backward step reads back.
-void PlaceInFile(StepWriter* writer, ExecutionPlan* plan) {
-  std::vector<int64_t> offsets(plan->network.layers.size(), 0);
-  std::vector<PlannedStep> steps;
-  for (PlannedStep& step : plan->steps) {
-    if (step.kind == StepKind::kSwapOut) {
-      const size_t value = plan->network.inputs.size() + step.layer;
-      if (writer->recomputed_tensor(value) == kNone) continue;
-      offsets[step.layer] = AlignUp(plan->swap_file_bytes, kFileAlignmentBytes);
-      step.file_offset_bytes = offsets[step.layer];
-      plan->swap_file_bytes =
-          offsets[step.layer] + plan->tensors[step.uses[0].tensor].size_bytes;
-    } else if (step.kind == StepKind::kSwapIn) {
-      step.file_offset_bytes = offsets[step.layer];
-    }
-    steps.push_back(std::move(step));
-  }
-  plan->steps = std::move(steps);
-}
-
-void SetLifespans(ExecutionPlan* plan) {
-  const int64_t end = static_cast<int64_t>(plan->steps.size());
-  std::vector<bool> seen(plan->tensors.size(), false);
-  for (int64_t s = 0; s < end; ++s) {
-    for (const TensorUse& use : plan->steps[static_cast<size_t>(s)].uses) {
-      PlannedTensor& tensor = plan->tensors[use.tensor];
-      if (!seen[use.tensor]) tensor.lower_step = s;
-      seen[use.tensor] = true;
-      tensor.upper_step = s + 1;
-    }
-  }
-  for (PlannedTensor& tensor : plan->tensors) {
-    if (tensor.is_retained) tensor.upper_step = end;
-    // These tensors hold a value before the first step.
-    if (tensor.kind <= TensorKind::kLabel) tensor.lower_step = 0;
-  }
-}
-
 // Copies of running statistics. Forward steps of layers that are not frozen
 // change statistics before the loss is known. The earlier values are kept until
 // the loss, or until all gradients are known, and are written back if the
 // iteration is refused.
 class StatisticCopies {
  public:
-  StatisticCopies(StepWriter* writer, ExecutionPlan* plan)
-      : writer_(*writer), plan_(*plan), network_(plan->network) {}
+  StatisticCopies(StepWriter* writer, const ResolvedNetwork& network)
+      : writer_(*writer), graph_(writer->graph()), network_(network) {}
 
   // Adds the step that copies all statistics, if there are any.
   void Add() {
@@ -103,9 +64,9 @@ class StatisticCopies {
       if (!layer.depends_on_batch()) continue;
       for (const size_t statistic : writer_.layer(l).statistics) {
         if (statistic == kNone) continue;  // it stays in its file
-        const TensorType spec = plan_.tensors[statistic].spec;
+        const TensorType spec = graph_.tensors[statistic].spec;
         const size_t copy = writer_.AddTensor(
-            absl::StrCat(plan_.tensors[statistic].name, " before"),
+            absl::StrCat(graph_.tensors[statistic].name, " before"),
             TensorKind::kStatisticCopy, spec);
         const int index = static_cast<int>(step.uses.size() / 2);
         step.uses.push_back(
@@ -114,7 +75,7 @@ class StatisticCopies {
       }
     }
     copies_ = step.uses;
-    if (!copies_.empty()) plan_.steps.push_back(std::move(step));
+    if (!copies_.empty()) graph_.steps.push_back(std::move(step));
   }
 
   // Adds the step of layer `l` that writes the copies back.
@@ -125,12 +86,12 @@ class StatisticCopies {
     step.layer = l;
     step.uses = copies_;
     for (TensorUse& use : step.uses) std::swap(use.read, use.written);
-    plan_.steps.push_back(std::move(step));
+    graph_.steps.push_back(std::move(step));
   }
 
  private:
   StepWriter& writer_;
-  ExecutionPlan& plan_;
+  StepGraph& graph_;
   const ResolvedNetwork& network_;
   std::vector<TensorUse> copies_;  // each statistic, then its copy
 };
@@ -139,11 +100,11 @@ class StatisticCopies {
 class UpdateSteps {
  public:
   UpdateSteps(const MemoryOptions& options, StepWriter* writer,
-              ExecutionPlan* plan)
+              const ResolvedNetwork& network)
       : defers_updates_(DefersUpdates(options)),
         writer_(*writer),
-        plan_(*plan),
-        network_(plan->network),
+        graph_(writer->graph()),
+        network_(network),
         users_(network_.layers.size(), 0),
         sums_(network_.layers.size()) {}
 
@@ -169,7 +130,7 @@ class UpdateSteps {
     if (--users_[owner] > 0) return;
     writer_.layer(owner).gradients = sums_[owner];
     if (sums_[owner] != own) NameGradients(owner);
-    if (plan_.micro_batches > 1) Accumulate(owner);
+    if (graph_.micro_batches > 1) Accumulate(owner);
     if (defers_updates_) {
       deferred_.push_back(owner);
     } else {
@@ -190,7 +151,7 @@ class UpdateSteps {
         step.uses.push_back({{Role::kGradient, index}, gradient, true, true});
       }
     }
-    plan_.steps.push_back(std::move(step));
+    graph_.steps.push_back(std::move(step));
   }
 
   // Adds the updates that waited for all gradients.
@@ -204,7 +165,7 @@ class UpdateSteps {
   void NameGradients(size_t owner) {
     const ResolvedNetwork::ResolvedLayer& layer = network_.layers[owner];
     for (size_t i = 0; i < sums_[owner].size(); ++i) {
-      plan_.tensors[sums_[owner][i]].name = absl::StrCat(
+      graph_.tensors[sums_[owner][i]].name = absl::StrCat(
           layer.name, ".", layer.signature.weights[i].name, " gradient");
     }
   }
@@ -222,13 +183,13 @@ class UpdateSteps {
       step.layer = l;
       step.uses = {{{Role::kInput}, writer_.layer(l).gradients[i], true, false},
                    {{Role::kOutput}, sum, true, true}};
-      plan_.steps.push_back(std::move(step));
+      graph_.steps.push_back(std::move(step));
       writer_.layer(l).gradients[i] = sum;
     }
   }
 
   size_t AddSumOfGradients(size_t l, size_t weight, size_t earlier) {
-    const PlannedTensor& gradient = plan_.tensors[earlier];
+    const PlannedTensor& gradient = graph_.tensors[earlier];
     const size_t sum = writer_.AddTensor(
         absl::StrCat(gradient.name, " with ", network_.layers[l].name),
         TensorKind::kGradient, gradient.spec);
@@ -254,7 +215,7 @@ class UpdateSteps {
 
   const bool defers_updates_;
   StepWriter& writer_;
-  ExecutionPlan& plan_;
+  StepGraph& graph_;
   const ResolvedNetwork& network_;
   // users of each layer's weights that have yet to contribute
   std::vector<int> users_;
@@ -422,16 +383,19 @@ class DerivativeSteps {
 class StepBuilder {
  public:
   StepBuilder(const MemoryOptions& options, const StepChoices& choices,
-              ExecutionPlan* plan)
+              std::shared_ptr<const ResolvedNetwork> network)
       : options_(options),
-        plan_(*plan),
-        network_(plan->network),
-        writer_(options, ChoicesByLayer(network_, options, choices), plan),
-        copies_(&writer_, plan),
-        updates_(options, &writer_, plan),
+        network_(*network),
+        writer_(options, ChoicesByLayer(*network, options, choices), network),
+        graph_(writer_.graph()),
+        copies_(&writer_, network_),
+        updates_(options, &writer_, network_),
         derivatives_(options, choices, &writer_, network_) {}
 
-  absl::Status Build() {
+  absl::StatusOr<StepGraph> Build(const MathBackend& math,
+                                  int optimizer_states) {
+    graph_.math = &math;
+    graph_.optimizer_states = optimizer_states;
     AddInputs();
     if (network_.mode == NetworkMode::kTraining) copies_.Add();
     for (size_t l = 0; l < network_.layers.size(); ++l) AddForward(l);
@@ -446,19 +410,17 @@ class StepBuilder {
         copies_.AddRestore(network_.layers.size() - 1);
       }
       updates_.AddDeferred();
-      PlaceInFile(&writer_, &plan_);
     }
-    SetLifespans(&plan_);
-    return absl::OkStatus();
+    return writer_.Finish();
   }
 
  private:
   void AddInputs() {
     for (const Network::Input& input : network_.inputs) {
-      plan_.input_tensors.push_back(
+      graph_.input_tensors.push_back(
           writer_.AddWholeBatch(input.name, TensorKind::kInput, input.spec));
     }
-    values_ = plan_.input_tensors;
+    values_ = graph_.input_tensors;
   }
 
   void AddForward(size_t l) {
@@ -481,7 +443,7 @@ class StepBuilder {
       tensors.labels = {
           writer_.AddWholeBatch(absl::StrCat(layer.name, " label"),
                                 TensorKind::kLabel, *signature.label)};
-      plan_.label_tensors = tensors.labels;
+      graph_.label_tensors = tensors.labels;
     }
     // Adds its output.
     const bool is_output = layer.is_loss() || writer_.IsOutput(value);
@@ -491,9 +453,9 @@ class StepBuilder {
         signature.output);
     values_.push_back(tensors.output);
     if (layer.is_loss()) {
-      plan_.loss_tensor = tensors.output;
+      graph_.loss_tensor = tensors.output;
     } else if (is_output) {
-      plan_.output_tensors.push_back(tensors.output);
+      graph_.output_tensors.push_back(tensors.output);
     }
     derivatives_.AddNeed(layer);
     // Without a backward step nothing would read what the layer saves. A layer
@@ -520,7 +482,7 @@ class StepBuilder {
                           StepWriter::LayerTensors* tensors) {
     if (network_.mode != NetworkMode::kTraining || layer.is_frozen) return;
     for (const WeightSpec& weight : layer.signature.weights) {
-      for (int i = 0; i < plan_.optimizer_states; ++i) {
+      for (int i = 0; i < graph_.optimizer_states; ++i) {
         tensors->optimizer_states.push_back(writer_.AddTensor(
             absl::StrCat(layer.name, ".", weight.name, " state ", i),
             TensorKind::kOptimizerState, weight.spec));
@@ -538,11 +500,11 @@ class StepBuilder {
         const size_t copy =
             writer_.AddTensor(absl::StrCat(layer.name, " input ", i),
                               TensorKind::kActivation, network_.spec(value));
-        plan_.steps.push_back({StepKind::kCopyInput,
-                               l,
-                               {{{Role::kInput}, tensor, true, false},
-                                {{Role::kOutput}, copy, false, true}},
-                               {}});
+        graph_.steps.push_back({StepKind::kCopyInput,
+                                l,
+                                {{{Role::kInput}, tensor, true, false},
+                                 {{Role::kOutput}, copy, false, true}},
+                                {}});
         tensor = copy;
       }
       writer_.layer(l).inputs.push_back(tensor);
@@ -588,9 +550,9 @@ class StepBuilder {
   }
 
   const MemoryOptions& options_;
-  ExecutionPlan& plan_;
   const ResolvedNetwork& network_;
   StepWriter writer_;
+  StepGraph& graph_;  // of the writer
   StatisticCopies copies_;
   UpdateSteps updates_;
   DerivativeSteps derivatives_;
@@ -599,14 +561,12 @@ class StepBuilder {
 
 }  // namespace
 
-absl::Status BuildSteps(ResolvedNetwork network, const MemoryOptions& options,
-                        int optimizer_states, const StepChoices& choices,
-                        ExecutionPlan* plan) {
-  plan->mode = network.mode;
-  plan->network = std::move(network);
-  plan->optimizer_states = optimizer_states;
-  plan->micro_batches = options.micro_batches;
-  return StepBuilder(options, choices, plan).Build();
+absl::StatusOr<StepGraph> BuildSteps(
+    std::shared_ptr<const ResolvedNetwork> network, const MathBackend& math,
+    const MemoryOptions& options, int optimizer_states,
+    const StepChoices& choices) {
+  return StepBuilder(options, choices, std::move(network))
+      .Build(math, optimizer_states);
 }
 
 }  // namespace footprint

@@ -1,21 +1,23 @@
 // Builds the steps and tensors of a resolved network, before any tensor has an
 // offset.
 //
-//   ExecutionPlan plan;
-//   absl::Status status =
-//       BuildSteps(network, options, states, choices, &plan);
+//   const absl::StatusOr<footprint::StepGraph> graph =
+//       BuildSteps(network, math, options, states, choices);
 //
 // This is a step of planning; execution_plan.h says how much memory that takes.
-// Changes only `plan`; thread-safe.
+// Pure, thread-safe.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_STEPS_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_STEPS_H_
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/math/math_backend.h"
+#include "footprint/trainer_manager/networks/network.h"
 
 namespace footprint {
 
@@ -38,13 +40,13 @@ struct StepChoices {
   std::vector<size_t> kept_weights;
 };
 
-// Fills in everything but the math backend, storages, total bytes and the
-// fingerprint; `plan` must be new. Tensors get their lifespans. Returns
-// InvalidArgument if no derivative reaches a layer that is trained, or that has
-// a trained layer before it.
-absl::Status BuildSteps(ResolvedNetwork network, const MemoryOptions& options,
-                        int optimizer_states, const StepChoices& choices,
-                        ExecutionPlan* plan);
+// Returns the steps in the order in which they run. The graph shares `network`
+// and refers to `math`. Returns InvalidArgument if no derivative reaches a
+// layer that is trained, or that has a trained layer before it.
+absl::StatusOr<StepGraph> BuildSteps(
+    std::shared_ptr<const ResolvedNetwork> network, const MathBackend& math,
+    const MemoryOptions& options, int optimizer_states,
+    const StepChoices& choices);
 
 }  // namespace footprint
 

@@ -1,5 +1,6 @@
 #include "footprint/trainer_manager/execution/execution_steps.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,31 +19,32 @@ namespace {
 
 using ::testing::ElementsAre;
 
-ExecutionPlan Build(const Network& network, NetworkMode mode,
-                    const StepChoices& choices = {},
-                    const MemoryOptions& options = {}) {
+StepGraph Build(const Network& network, NetworkMode mode,
+                const StepChoices& choices = {},
+                const MemoryOptions& options = {}) {
   const auto resolved = ResolveNetwork(network, mode, ReferenceMath(), true);
   EXPECT_THAT(resolved, IsOk());
-  ExecutionPlan plan;
-  const absl::Status status = BuildSteps(*resolved, options, 0, choices, &plan);
-  EXPECT_THAT(status, IsOk());
-  return plan;
+  const auto graph =
+      BuildSteps(std::make_shared<const ResolvedNetwork>(*resolved),
+                 ReferenceMath(), options, 0, choices);
+  EXPECT_THAT(graph, IsOk());
+  return *graph;
 }
 
-std::vector<std::string> ListNames(const ExecutionPlan& plan) {
+std::vector<std::string> ListNames(const StepGraph& graph) {
   std::vector<std::string> names;
-  for (size_t s = 0; s < plan.steps.size(); ++s) {
-    names.push_back(StepName(plan, static_cast<int64_t>(s)));
+  for (size_t s = 0; s < graph.steps.size(); ++s) {
+    names.push_back(StepName(graph, static_cast<int64_t>(s)));
   }
   return names;
 }
 
-const PlannedTensor& Find(const ExecutionPlan& plan, const std::string& name) {
-  for (const PlannedTensor& tensor : plan.tensors) {
+const PlannedTensor& Find(const StepGraph& graph, const std::string& name) {
+  for (const PlannedTensor& tensor : graph.tensors) {
     if (tensor.name == name) return tensor;
   }
   ADD_FAILURE() << "no tensor " << name;
-  return plan.tensors[0];
+  return graph.tensors[0];
 }
 
 Network Normalized() {
@@ -71,14 +73,14 @@ StepChoices Swap(std::vector<size_t> layers) {
 }
 
 TEST(ExecutionStepsTest, StatisticsAreCopiedUntilTheLossIsKnown) {
-  const ExecutionPlan plan = Build(Normalized(), NetworkMode::kTraining);
-  EXPECT_THAT(ListNames(plan),
+  const StepGraph graph = Build(Normalized(), NetworkMode::kTraining);
+  EXPECT_THAT(ListNames(graph),
               ElementsAre("loss: copy statistics", "norm: forward",
                           "loss: forward", "loss: restore statistics",
                           "norm: recompute", "loss: calculate derivative",
                           "norm: calculate gradient", "norm: apply gradient"));
   const std::string name = "norm.variance before";
-  const PlannedTensor& copy = Find(plan, name);
+  const PlannedTensor& copy = Find(graph, name);
   EXPECT_EQ(copy.kind, TensorKind::kStatisticCopy);
   EXPECT_EQ(copy.lower_step, 0);
   EXPECT_EQ(copy.upper_step, 4);
@@ -94,9 +96,9 @@ TEST(ExecutionStepsTest, NothingIsSavedForBackwardStepsThatDoNotRun) {
   network.AddLayer("norm", BatchNormalization(), {"first pool"});
   network.AddLayer("second pool", MaxPool2d(2), {"norm"});
   network.AddLayer("loss", MeanSquaredError(), {"second pool"});
-  const ExecutionPlan plan = Build(network, NetworkMode::kTraining);
+  const StepGraph graph = Build(network, NetworkMode::kTraining);
   std::vector<std::string> saved;
-  for (const PlannedTensor& tensor : plan.tensors) {
+  for (const PlannedTensor& tensor : graph.tensors) {
     if (tensor.kind == TensorKind::kSaved) saved.push_back(tensor.name);
   }
   EXPECT_THAT(saved, ElementsAre("norm saved 0", "norm saved 1",
@@ -105,11 +107,11 @@ TEST(ExecutionStepsTest, NothingIsSavedForBackwardStepsThatDoNotRun) {
 
 // Weights, inputs and labels are live before the first step that reads them.
 TEST(ExecutionStepsTest, WhatIsGivenIsLiveFromTheFirstStep) {
-  const ExecutionPlan plan = Build(TwoLayers(), NetworkMode::kTraining);
+  const StepGraph graph = Build(TwoLayers(), NetworkMode::kTraining);
   for (const char* name : {"fc1.weight", "fc2.weight", "x", "loss label"}) {
-    EXPECT_EQ(Find(plan, name).lower_step, 0) << name;
+    EXPECT_EQ(Find(graph, name).lower_step, 0) << name;
   }
-  EXPECT_GT(Find(plan, "fc2 output").lower_step, 0);
+  EXPECT_GT(Find(graph, "fc2 output").lower_step, 0);
 }
 
 TEST(ExecutionStepsTest, WhatIsKeptAsOutputIsNotCalculatedAgain) {
@@ -123,10 +125,10 @@ TEST(ExecutionStepsTest, WhatIsKeptAsOutputIsNotCalculatedAgain) {
   for (const bool kept : {false, true}) {
     MemoryOptions options;
     options.keep_outputs = kept;
-    const ExecutionPlan plan =
+    const StepGraph graph =
         Build(network, NetworkMode::kTraining, choices, options);
     int again = 0;
-    for (const PlannedStep& step : plan.steps) {
+    for (const PlannedStep& step : graph.steps) {
       again += step.kind == StepKind::kRecompute;
     }
     EXPECT_EQ(again, kept ? 0 : 1);
@@ -139,9 +141,9 @@ TEST(ExecutionStepsTest, ASumOfGradientsMayLieOnEither) {
   network.AddLayer("fc", FullyConnected(3), {"x"});
   network.AddLayer("same", FullyConnected(3), {"fc"}, /*weights_of=*/"fc");
   network.AddLayer("loss", MeanSquaredError(), {"same"});
-  const ExecutionPlan plan = Build(network, NetworkMode::kTraining);
+  const StepGraph graph = Build(network, NetworkMode::kTraining);
   int sums = 0;
-  for (const PlannedStep& step : plan.steps) {
+  for (const PlannedStep& step : graph.steps) {
     if (step.kind != StepKind::kSumGradients) continue;
     ++sums;
     std::vector<int> under;
@@ -152,29 +154,28 @@ TEST(ExecutionStepsTest, ASumOfGradientsMayLieOnEither) {
 }
 
 TEST(ExecutionStepsTest, WhatIsSwappedIsAbsentInBetween) {
-  const ExecutionPlan plan =
-      Build(TwoLayers(), NetworkMode::kTraining, Swap({1}));
+  const StepGraph graph = Build(TwoLayers(), NetworkMode::kTraining, Swap({1}));
   EXPECT_THAT(
-      ListNames(plan),
+      ListNames(graph),
       ElementsAre("fc1: forward", "relu: forward", "relu: swap out",
                   "fc2: forward", "loss: forward", "loss: calculate derivative",
                   "relu: swap in", "fc2: calculate gradient",
                   "fc2: calculate derivative", "fc2: apply gradient",
                   "relu: calculate derivative", "fc1: calculate gradient",
                   "fc1: apply gradient"));
-  EXPECT_EQ(Find(plan, "relu output").upper_step, 4);
-  EXPECT_EQ(Find(plan, "relu output back").lower_step, 6);
-  EXPECT_EQ(Find(plan, "relu output back").upper_step, 11);
-  EXPECT_EQ(plan.swap_file_bytes, 4 * 3 * 4);
+  EXPECT_EQ(Find(graph, "relu output").upper_step, 4);
+  EXPECT_EQ(Find(graph, "relu output back").lower_step, 6);
+  EXPECT_EQ(Find(graph, "relu output back").upper_step, 11);
+  EXPECT_EQ(graph.swap_file_bytes, 4 * 3 * 4);
 }
 
 TEST(ExecutionStepsTest, WhatNobodyReadsAgainIsNotSwapped) {
   // No backward step reads the first layer's output.
-  const ExecutionPlan plan =
+  const StepGraph graph =
       Build(TwoLayers(), NetworkMode::kTraining, Swap({0, 1}));
-  EXPECT_EQ(plan.swap_file_bytes, 4 * 3 * 4);
+  EXPECT_EQ(graph.swap_file_bytes, 4 * 3 * 4);
   int swaps = 0;
-  for (const PlannedStep& step : plan.steps) {
+  for (const PlannedStep& step : graph.steps) {
     swaps += step.kind == StepKind::kSwapOut;
   }
   EXPECT_EQ(swaps, 1);
@@ -182,17 +183,17 @@ TEST(ExecutionStepsTest, WhatNobodyReadsAgainIsNotSwapped) {
 
 TEST(ExecutionStepsTest, PiecesOfTheFileDoNotOverlap) {
   // The loss reads fc2's output again.
-  const ExecutionPlan plan =
+  const StepGraph graph =
       Build(TwoLayers(), NetworkMode::kTraining, Swap({1, 2}));
   std::vector<int64_t> out;
   std::vector<int64_t> in;
-  for (const PlannedStep& step : plan.steps) {
+  for (const PlannedStep& step : graph.steps) {
     if (step.kind == StepKind::kSwapOut) out.push_back(step.file_offset_bytes);
     if (step.kind == StepKind::kSwapIn) in.push_back(step.file_offset_bytes);
   }
   EXPECT_THAT(out, ElementsAre(0, 4096));
   EXPECT_THAT(in, ElementsAre(4096, 0));
-  EXPECT_EQ(plan.swap_file_bytes, 4096 + 4 * 2 * 4);
+  EXPECT_EQ(graph.swap_file_bytes, 4096 + 4 * 2 * 4);
 }
 
 }  // namespace

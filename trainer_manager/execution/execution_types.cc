@@ -7,18 +7,13 @@
 namespace footprint {
 namespace {
 
-// Returns the tensor that a storage holds at a step: the last one written, or
-// among several with the same bytes one that is still read.
-size_t TensorAt(const ExecutionPlan& plan, const Storage& storage,
-                int64_t step) {
-  size_t written = storage.tensors[0];
-  size_t live = plan.tensors.size();
-  for (const size_t t : storage.tensors) {
-    if (plan.tensors[t].lower_step > step) continue;
-    written = t;
-    if (plan.tensors[t].upper_step > step) live = t;
+double CountProducts(const StepGraph& graph, StepKind kind) {
+  double products = 0;
+  for (const PlannedStep& step : graph.steps) {
+    if (step.kind != kind) continue;
+    products += graph.network->layers[step.layer].signature.recompute_products;
   }
-  return live == plan.tensors.size() ? written : live;
+  return products;
 }
 
 // A hash of a sequence of numbers and texts.
@@ -59,14 +54,12 @@ class PlanHash {
     Add(tensor.size_bytes);
     Add(tensor.lower_step);
     Add(tensor.upper_step);
-    Add(static_cast<int64_t>(tensor.storage));
   }
   void Add(const Storage& storage) {
     Add(static_cast<int64_t>(storage.storage_class));
     Add(storage.size_bytes);
     Add(storage.lower_step);
     Add(storage.upper_step);
-    Add(storage.offset_bytes);
     Add(storage.tensors);
   }
   void Add(const PlannedStep& step) {
@@ -88,6 +81,13 @@ class PlanHash {
     Add(static_cast<int64_t>(layer.weights_of));
     Add(layer.signature.weights);
     Add(layer.signature.statistics);
+  }
+  void Add(const ResolvedNetwork& network) {
+    Add(static_cast<int64_t>(network.inputs.size()));
+    AddAll(network.layers);
+    AddAll(network.groups);
+    AddAll(network.group_of);
+    Add(network.outputs);
   }
   template <typename Record>
   void AddAll(const std::vector<Record>& records) {
@@ -173,16 +173,16 @@ absl::string_view StepKindName(StepKind kind) {
   return "unknown";
 }
 
-std::vector<std::string> ExecutionPlan::LayersOfPartStatistics() const {
+std::vector<std::string> StepGraph::LayersOfPartStatistics() const {
   std::vector<std::string> names;
   if (micro_batches == 1) return names;
-  for (const ResolvedNetwork::ResolvedLayer& layer : network.layers) {
+  for (const ResolvedNetwork::ResolvedLayer& layer : network->layers) {
     if (layer.depends_on_batch()) names.push_back(layer.name);
   }
   return names;
 }
 
-int64_t ExecutionPlan::weight_bytes_read_per_iteration() const {
+int64_t StepGraph::weight_bytes_read_per_iteration() const {
   int64_t bytes = 0;
   for (const PlannedTensor& tensor : tensors) {
     if (tensor.kind == TensorKind::kReadWeight) bytes += tensor.size_bytes;
@@ -196,33 +196,42 @@ int64_t ExecutionPlan::weight_bytes_read_per_iteration() const {
   return bytes * micro_batches;
 }
 
-std::vector<size_t> CertificateTensors(const ExecutionPlan& plan) {
-  std::vector<size_t> tensors;
-  for (const size_t request : plan.arena.lower_bound.tensors) {
-    tensors.push_back(TensorAt(plan,
-                               plan.storages[plan.arena_storages[request]],
-                               plan.arena.lower_bound.step));
-  }
-  return tensors;
+double StepGraph::forward_products() const {
+  return CountProducts(*this, StepKind::kForward);
 }
 
-std::vector<int64_t> LiveBytesByKind(const ExecutionPlan& plan, int64_t step) {
+double StepGraph::recompute_products() const {
+  return CountProducts(*this, StepKind::kRecompute);
+}
+
+size_t TensorAt(const StepGraph& graph, const Storage& storage, int64_t step) {
+  size_t written = storage.tensors[0];
+  size_t live = graph.tensors.size();
+  for (const size_t t : storage.tensors) {
+    if (graph.tensors[t].lower_step > step) continue;
+    written = t;
+    if (graph.tensors[t].upper_step > step) live = t;
+  }
+  return live == graph.tensors.size() ? written : live;
+}
+
+std::vector<int64_t> LiveBytesByKind(const StorageGraph& graph, int64_t step) {
   std::vector<int64_t> bytes(kTensorKinds, 0);
-  for (const Storage& storage : plan.storages) {
+  for (const Storage& storage : graph.storages) {
     if (storage.storage_class == StorageClass::kUser) continue;
     if (storage.storage_class == StorageClass::kArena &&
         (step < storage.lower_step || step >= storage.upper_step)) {
       continue;
     }
-    const PlannedTensor& tensor = plan.tensors[TensorAt(plan, storage, step)];
+    const PlannedTensor& tensor = graph.tensors[TensorAt(graph, storage, step)];
     bytes[static_cast<size_t>(tensor.kind)] += storage.size_bytes;
   }
   return bytes;
 }
 
-std::string StepName(const ExecutionPlan& plan, int64_t step) {
-  const PlannedStep& planned = plan.steps[static_cast<size_t>(step)];
-  return absl::StrCat(plan.network.layers[planned.layer].name, ": ",
+std::string StepName(const StepGraph& graph, int64_t step) {
+  const PlannedStep& planned = graph.steps[static_cast<size_t>(step)];
+  return absl::StrCat(graph.network->layers[planned.layer].name, ": ",
                       StepKindName(planned.kind));
 }
 
@@ -231,13 +240,11 @@ uint64_t PlanFingerprint(const ExecutionPlan& plan) {
   hash.Add(static_cast<int64_t>(plan.mode));
   hash.Add(plan.optimizer_states);
   hash.Add(plan.micro_batches);
-  hash.Add(static_cast<int64_t>(plan.network.inputs.size()));
-  hash.AddAll(plan.network.layers);
-  hash.AddAll(plan.network.groups);
-  hash.AddAll(plan.network.group_of);
-  hash.Add(plan.network.outputs);
+  if (plan.network != nullptr) hash.Add(*plan.network);
   hash.AddAll(plan.tensors);
+  hash.Add(plan.storage_of);
   hash.AddAll(plan.storages);
+  hash.AddAll(plan.offsets_bytes);
   hash.AddAll(plan.steps);
   hash.Add(plan.input_tensors);
   hash.Add(plan.label_tensors);
@@ -246,8 +253,7 @@ uint64_t PlanFingerprint(const ExecutionPlan& plan) {
   hash.Add(plan.swap_file_bytes);
   hash.Add(plan.model_bytes);
   hash.Add(plan.fixed_bytes);
-  hash.Add(plan.arena.height_bytes);
-  hash.Add(plan.arena_storages);
+  hash.Add(plan.arena_bytes);
   return hash.value();
 }
 

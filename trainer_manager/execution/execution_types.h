@@ -1,12 +1,14 @@
-// The parts of an execution plan: options, tensors, storages and steps.
+// An execution plan and its stages: steps with their tensors, the storages of
+// the tensors, the proof of a lower bound, and the offsets.
 //
-//   for (const size_t t : footprint::CertificateTensors(*plan)) {
+//   for (const size_t t : plan->certificate.tensors) {
 //     std::cout << plan->tensors[t].name << " " << plan->tensors[t].size_bytes;
 //   }
 //
-// execution_plan.h makes the plan. Pure data, thread-compatible. The plan keeps
-// its layers alive; the math backend must outlive it. Memory: about a kibibyte
-// a layer.
+// Each stage is a type that contains the stage before it. A function makes it
+// complete, and nothing changes it later. execution_plan.h makes the plan. Pure
+// data, thread-compatible. Copies share the network, which keeps its layers
+// alive; the math backend must outlive them. Memory: about a kibibyte a layer.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_TYPES_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_TYPES_H_
@@ -14,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,7 +25,6 @@
 #include "footprint/trainer_manager/layers/layer.h"
 #include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/networks/network.h"
-#include "footprint/trainer_manager/planner/plan.h"
 
 namespace footprint {
 
@@ -153,7 +155,6 @@ struct PlannedTensor {
   int64_t lower_step = 0;    // the step that writes it; 0 if it is there before
   int64_t upper_step = 0;    // after the last step that uses it
   bool is_retained = false;  // readable when all steps are done
-  size_t storage = 0;
 };
 
 // The memory of one tensor, or of several if each later one is written in place
@@ -163,7 +164,6 @@ struct Storage {
   int64_t size_bytes = 0;
   int64_t lower_step = 0;
   int64_t upper_step = 0;
-  int64_t offset_bytes = 0;  // in the memory of its class; unused for kUser
   std::vector<size_t> tensors;
 };
 
@@ -215,18 +215,15 @@ struct PlannedStep {
   int64_t file_offset_bytes = 0;  // of the swapped tensor
 };
 
-struct ExecutionPlan {
+// The steps of a training or an inference, and the tensors that they read and
+// write. BuildSteps (execution_steps.h) makes it.
+struct StepGraph {
   NetworkMode mode = NetworkMode::kInference;
-  ResolvedNetwork network;
+  std::shared_ptr<const ResolvedNetwork> network;
   const MathBackend* math = nullptr;  // plans its workspaces
   int optimizer_states = 0;           // for each weight
   int64_t micro_batches = 1;          // the network is one of these parts
-  // Roughly the multiplications that recomputation takes, and those of the
-  // forward steps.
-  double recompute_products = 0;
-  double forward_products = 0;
   std::vector<PlannedTensor> tensors;
-  std::vector<Storage> storages;
   std::vector<PlannedStep> steps;
 
   std::vector<size_t> input_tensors;
@@ -237,15 +234,6 @@ struct ExecutionPlan {
   // The size of the swap file. Each of its bytes, but those that align tensors
   // to 4 KiB, is written once and read once in each micro-batch.
   int64_t swap_file_bytes = 0;
-
-  int64_t model_bytes = 0;
-  int64_t fixed_bytes = 0;
-  MemoryPlan arena;
-  std::vector<size_t> arena_storages;  // request i is storage arena_storages[i]
-
-  // The PlanFingerprint at the end of PlanExecution. A plan that was edited
-  // later is refused, since its steps could read and write anywhere.
-  uint64_t fingerprint = 0;
 
   int64_t swapped_bytes_per_iteration() const {
     return 2 * swap_file_bytes * micro_batches;
@@ -258,21 +246,70 @@ struct ExecutionPlan {
   // statistics of it. With micro-batches they see only a part of the batch. The
   // list is empty for a single part.
   std::vector<std::string> LayersOfPartStatistics() const;
-  // Returns the least bytes that these steps need for any placement, and the
-  // bytes of this plan. Other steps of the same network, with other options,
-  // may need less.
+  // These return roughly the multiplications of the forward steps, and those
+  // that recomputation takes.
+  double forward_products() const;
+  double recompute_products() const;
+};
+
+// A step graph with the storage of each tensor. AssignStorages
+// (storage_sharing.h) makes it.
+struct StorageGraph : StepGraph {
+  std::vector<size_t> storage_of;  // of each tensor
+  std::vector<Storage> storages;
+  int64_t model_bytes = 0;
+  int64_t fixed_bytes = 0;
+
+  const Storage& StorageOfTensor(size_t tensor) const {
+    return storages[storage_of[tensor]];
+  }
+};
+
+// The reason why no placement needs fewer bytes in the arena: a step, and the
+// tensors that are live at it.
+struct Certificate {
+  int64_t bytes = 0;
+  int64_t step = 0;
+  std::vector<size_t> tensors;  // one for each storage that is live
+  // The layers that wrote or recomputed the activations among the tensors.
+  std::vector<size_t> layers;
+};
+
+// A storage graph with a lower bound of its arena. PlanBuilder (bounded_plan.h)
+// makes it.
+struct BoundedGraph : StorageGraph {
+  Certificate certificate;
+
+  // Returns the least bytes that these steps need for any placement. Other
+  // steps of the same network, with other options, may need less.
   int64_t bound_bytes() const {
-    return model_bytes + fixed_bytes + arena.lower_bound.bytes;
+    return model_bytes + fixed_bytes + certificate.bytes;
+  }
+};
+
+// A bounded graph with the offset of each storage. PlanExecution
+// (execution_plan.h) makes it.
+struct ExecutionPlan : BoundedGraph {
+  // The offset of each storage in the memory of its class; 0 for kUser.
+  std::vector<int64_t> offsets_bytes;
+  int64_t arena_bytes = 0;
+
+  // The PlanFingerprint when the plan was made. A plan that was edited later is
+  // refused, since its steps could read and write anywhere.
+  uint64_t fingerprint = 0;
+
+  int64_t OffsetOfTensor(size_t tensor) const {
+    return offsets_bytes[storage_of[tensor]];
   }
   int64_t planned_bytes() const {
-    return model_bytes + fixed_bytes + arena.height_bytes;
+    return model_bytes + fixed_bytes + arena_bytes;
   }
 };
 
 // Returns a hash of the plan's steps, tensors and memory. Two plans with the
 // same hash place their tensors equally. It leaves out the math backend, the
-// layers' hyperparameters and what `arena` says besides its height. It follows
-// no index in the plan, so it accepts a plan whose indices are wrong.
+// layers' hyperparameters and the certificate. It follows no index in the plan,
+// so it accepts a plan whose indices are wrong.
 uint64_t PlanFingerprint(const ExecutionPlan& plan);
 
 // Returns InvalidArgument if PlanFingerprint is no longer what it was when
@@ -280,17 +317,17 @@ uint64_t PlanFingerprint(const ExecutionPlan& plan);
 // this.
 absl::Status CheckUnedited(const ExecutionPlan& plan);
 
-// Returns the tensors of the certificate: for each storage in the arena at the
-// step of the lower bound, the tensor that is live then.
-std::vector<size_t> CertificateTensors(const ExecutionPlan& plan);
+// Returns the tensor that a storage holds at a step: the last one written, or
+// among several with the same bytes one that is still read.
+size_t TensorAt(const StepGraph& graph, const Storage& storage, int64_t step);
 
 // Returns the live bytes at a step, with a figure for each TensorKind in its
 // order. A storage counts for its tensor that is live. Memory of the user does
 // not count.
-std::vector<int64_t> LiveBytesByKind(const ExecutionPlan& plan, int64_t step);
+std::vector<int64_t> LiveBytesByKind(const StorageGraph& graph, int64_t step);
 
 // Returns a name such as "conv1: calculate gradient"; the step must exist.
-std::string StepName(const ExecutionPlan& plan, int64_t step);
+std::string StepName(const StepGraph& graph, int64_t step);
 
 }  // namespace footprint
 

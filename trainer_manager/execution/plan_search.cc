@@ -35,12 +35,12 @@ std::vector<size_t> Largest(std::vector<size_t> layers, const Figure& figure) {
 
 }  // namespace
 
-PlanSearch::PlanSearch(const ResolvedNetwork& network, const MathBackend& math,
+PlanSearch::PlanSearch(ResolvedNetwork network, const MathBackend& math,
                        const MemoryOptions& options, int optimizer_states,
                        bool may_swap)
-    : network_(network),
-      options_(options),
-      builder_(network, math, options, optimizer_states),
+    : options_(options),
+      builder_(std::move(network), math, options, optimizer_states),
+      network_(builder_.network()),
       may_swap_(may_swap) {}
 
 absl::StatusOr<ExecutionPlan> PlanSearch::Run() const {
@@ -62,11 +62,9 @@ absl::StatusOr<ExecutionPlan> PlanSearch::Run() const {
 absl::Status PlanSearch::Start(Path* path) const {
   BoundedChoices first;
   path->walk_steps_left = kMostWalkSteps;
-  absl::StatusOr<ExecutionPlan> bounded = Bound(first.choices, path);
-  if (!bounded.ok()) return bounded.status();
-  const absl::Status status = Slice(&first.choices, &*bounded, path);
-  if (!status.ok()) return status;
-  first.bound_bytes = bounded->bound_bytes();
+  const absl::StatusOr<int64_t> bytes = Slice(&first.choices, path);
+  if (!bytes.ok()) return bytes.status();
+  first.bound_bytes = *bytes;
   path->walked = first;
   return Add(std::move(first), path);
 }
@@ -76,9 +74,11 @@ absl::Status PlanSearch::Add(BoundedChoices point, Path* path) const {
   if (path->points.back().bound_bytes > options_.budget_bytes) {
     return absl::OkStatus();
   }
-  auto plan =
-      builder_.PlanIfItFits(path->points.back().choices, options_.budget_bytes);
-  if (plan.ok()) path->found = *std::move(plan);
+  absl::StatusOr<ExecutionPlan> plan =
+      builder_.Plan(path->points.back().choices);
+  if (plan.ok() && plan->planned_bytes() <= options_.budget_bytes) {
+    path->found = *std::move(plan);
+  }
   return plan.status();
 }
 
@@ -115,40 +115,38 @@ absl::Status PlanSearch::Descend(bool swaps, Path* path) const {
       });
 }
 
-absl::StatusOr<ExecutionPlan> PlanSearch::Bound(const StepChoices& choices,
-                                                Path* path) const {
-  absl::StatusOr<ExecutionPlan> plan = builder_.Bound(choices);
-  if (plan.ok()) {
-    path->walk_steps_left -= static_cast<int64_t>(plan->steps.size());
+absl::StatusOr<BoundedGraph> PlanSearch::Bound(const StepChoices& choices,
+                                               Path* path) const {
+  absl::StatusOr<BoundedGraph> graph = builder_.Bound(choices);
+  if (graph.ok()) {
+    path->walk_steps_left -= static_cast<int64_t>(graph->steps.size());
   }
-  return plan;
+  return graph;
 }
 
 // Slices the derivatives that the certificate names, one after the other, as
-// long as that lowers the bound. `bounded` is the plan of `choices`.
-absl::Status PlanSearch::Slice(StepChoices* choices, ExecutionPlan* bounded,
-                               Path* path) const {
-  if (!MaySlice(options_) || LayerToSlice(*bounded) == network_.layers.size()) {
-    return absl::OkStatus();
-  }
+// long as that lowers the bound. Returns the bound.
+absl::StatusOr<int64_t> PlanSearch::Slice(StepChoices* choices,
+                                          Path* path) const {
+  absl::StatusOr<BoundedGraph> last = Bound(*choices, path);
+  if (!last.ok()) return last.status();
+  int64_t lowest_bytes = last->bound_bytes();
+  if (!MaySlice(options_)) return lowest_bytes;
   StepChoices trial = *choices;
-  int64_t last_bytes = bounded->bound_bytes();
-  ExecutionPlan last = *bounded;
   while (true) {
-    const size_t layer = LayerToSlice(last);
+    const size_t layer = LayerToSlice(*last);
     if (layer == network_.layers.size() || Contains(trial.sliced, layer)) break;
     trial.sliced.push_back(layer);
-    absl::StatusOr<ExecutionPlan> next = Bound(trial, path);
+    absl::StatusOr<BoundedGraph> next = Bound(trial, path);
     if (!next.ok()) return next.status();
-    if (next->bound_bytes() > last_bytes) break;
-    last = *std::move(next);
-    last_bytes = last.bound_bytes();
-    if (last_bytes < bounded->bound_bytes()) {
-      *bounded = last;
+    if (next->bound_bytes() > last->bound_bytes()) break;
+    last = std::move(next);
+    if (last->bound_bytes() < lowest_bytes) {
+      lowest_bytes = last->bound_bytes();
       *choices = trial;
     }
   }
-  return absl::OkStatus();
+  return lowest_bytes;
 }
 
 // Drops, of the outputs in the certificate, the one that lowers the bound most.
@@ -158,10 +156,10 @@ absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::Drop(
   const BoundedChoices& from = path->walked;
   absl::optional<BoundedChoices> best;
   if (!MayDrop(network_, options_)) return best;
-  const absl::StatusOr<ExecutionPlan> bounded = Bound(from.choices, path);
+  const absl::StatusOr<BoundedGraph> bounded = Bound(from.choices, path);
   if (!bounded.ok()) return bounded.status();
   std::vector<size_t> layers;
-  for (const size_t layer : LayersInCertificate(*bounded)) {
+  for (const size_t layer : bounded->certificate.layers) {
     if (CanRecompute(network_, layer) &&
         !Contains(from.choices.dropped, layer)) {
       layers.push_back(layer);
@@ -174,13 +172,10 @@ absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::Drop(
         LayersToDrop(network_, trial.dropped, layer);
     trial.dropped.insert(trial.dropped.end(), more.begin(), more.end());
     if (may_swap_) builder_.PreferSwaps(&trial);
-    absl::StatusOr<ExecutionPlan> next = Bound(trial, path);
-    if (!next.ok()) return next.status();
-    const absl::Status status = Slice(&trial, &*next, path);
-    if (!status.ok()) return status;
-    const int64_t bytes = next->bound_bytes();
-    if (bytes >= (best ? best->bound_bytes : from.bound_bytes)) continue;
-    best = BoundedChoices{std::move(trial), bytes};
+    const absl::StatusOr<int64_t> bytes = Slice(&trial, path);
+    if (!bytes.ok()) return bytes.status();
+    if (*bytes >= (best ? best->bound_bytes : from.bound_bytes)) continue;
+    best = BoundedChoices{std::move(trial), *bytes};
   }
   return best;
 }
@@ -192,10 +187,10 @@ absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::Swap(
   const BoundedChoices& from = path->walked;
   absl::optional<BoundedChoices> best;
   if (!MayDrop(network_, options_) || !may_swap_) return best;
-  const absl::StatusOr<ExecutionPlan> bounded = Bound(from.choices, path);
+  const absl::StatusOr<BoundedGraph> bounded = Bound(from.choices, path);
   if (!bounded.ok()) return bounded.status();
   std::vector<size_t> layers;
-  for (const size_t layer : LayersInCertificate(*bounded)) {
+  for (const size_t layer : bounded->certificate.layers) {
     if (!Contains(from.choices.swapped, layer)) layers.push_back(layer);
   }
   KeepFew(*path, &layers);
@@ -203,15 +198,12 @@ absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::Swap(
     StepChoices trial = from.choices;
     trial.swapped.push_back(layer);
     trial.dropped = Without(trial.dropped, layer);
-    absl::StatusOr<ExecutionPlan> next = Bound(trial, path);
-    if (!next.ok()) return next.status();
-    const absl::Status status = Slice(&trial, &*next, path);
-    if (!status.ok()) return status;
-    const int64_t bytes = next->bound_bytes();
-    if (bytes > from.bound_bytes || (best && bytes >= best->bound_bytes)) {
+    const absl::StatusOr<int64_t> bytes = Slice(&trial, path);
+    if (!bytes.ok()) return bytes.status();
+    if (*bytes > from.bound_bytes || (best && *bytes >= best->bound_bytes)) {
       continue;
     }
-    best = BoundedChoices{std::move(trial), bytes};
+    best = BoundedChoices{std::move(trial), *bytes};
   }
   return best;
 }
@@ -229,14 +221,14 @@ void PlanSearch::KeepFew(const Path& path, std::vector<size_t>* layers) const {
 absl::Status PlanSearch::Try(StepChoices trial, int64_t budget_bytes,
                              PlannedChoices* best) const {
   // A bound places no tensors, so it refuses a trial faster than a plan.
-  const absl::StatusOr<ExecutionPlan> bounded = builder_.Bound(trial);
+  absl::StatusOr<BoundedGraph> bounded = builder_.Bound(trial);
   if (!bounded.ok()) return bounded.status();
   if (bounded->bound_bytes() > budget_bytes) return absl::OkStatus();
-  auto fitting = builder_.PlanIfItFits(trial, budget_bytes);
-  if (!fitting.ok()) return fitting.status();
-  if (!fitting->has_value()) return absl::OkStatus();
-  *best = {std::move(trial), **std::move(fitting)};
-  return absl::OkStatus();
+  absl::StatusOr<ExecutionPlan> plan = builder_.Place(*std::move(bounded));
+  if (plan.ok() && plan->planned_bytes() <= budget_bytes) {
+    *best = {std::move(trial), *std::move(plan)};
+  }
+  return plan.status();
 }
 
 // Keeps in memory what still fits the budget: first weights that are read from
@@ -322,11 +314,11 @@ absl::StatusOr<ExecutionPlan> PlanSearch::Lowest(
 // Returns the layer whose derivative determines the certificate's step and may
 // be sliced: the step's own layer, or the activation that takes the derivative
 // next. Returns the number of layers if there is none.
-size_t PlanSearch::LayerToSlice(const ExecutionPlan& plan) const {
+size_t PlanSearch::LayerToSlice(const BoundedGraph& graph) const {
   const size_t none = network_.layers.size();
-  if (plan.steps.empty()) return none;
+  if (graph.steps.empty()) return none;
   const PlannedStep& step =
-      plan.steps[static_cast<size_t>(plan.arena.lower_bound.step)];
+      graph.steps[static_cast<size_t>(graph.certificate.step)];
   if (step.kind != StepKind::kCalculateDerivative) return none;
   if (CanSlice(network_, step.layer)) return step.layer;
   for (size_t l = step.layer + 1; l < none; ++l) {

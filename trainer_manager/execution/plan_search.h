@@ -20,10 +20,10 @@
 // The greedy path tries every choice during its first tenths of a second. In
 // larger networks it then tries only those that free the most bytes.
 //
-// Refers to its arguments. Pure, thread-safe. Memory: a plan or two, and eight
-// bytes a layer for each step of the path. Time: half a second for each greedy
-// path, some fifths of a second for each local search, and the time to place
-// the plans.
+// Refers to `math` and `options`. Pure, thread-safe. Memory: a plan or two, and
+// eight bytes a layer for each step of the path. Time: half a second for each
+// greedy path, some fifths of a second for each local search, and the time to
+// place the plans.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_PLAN_SEARCH_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_PLAN_SEARCH_H_
@@ -47,11 +47,11 @@ class PlanSearch {
  public:
   // `options` is that of PlanExecution, with the micro-batches of which
   // `network` is one part. Nothing is swapped unless `may_swap`.
-  PlanSearch(const ResolvedNetwork& network, const MathBackend& math,
+  PlanSearch(ResolvedNetwork network, const MathBackend& math,
              const MemoryOptions& options, int optimizer_states, bool may_swap);
 
   // Returns the first plan within the budget, or else the lowest. Errors: those
-  // of PlanBuilder. The plan has no fingerprint yet.
+  // of PlanBuilder.
   absl::StatusOr<ExecutionPlan> Run() const;
 
  private:
@@ -73,10 +73,9 @@ class PlanSearch {
   absl::Status Add(BoundedChoices point, Path* path) const;
   absl::Status Walk(bool swaps, Path* path) const;
   absl::Status Descend(bool swaps, Path* path) const;
-  absl::StatusOr<ExecutionPlan> Bound(const StepChoices& choices,
-                                      Path* path) const;
-  absl::Status Slice(StepChoices* choices, ExecutionPlan* bounded,
-                     Path* path) const;
+  absl::StatusOr<BoundedGraph> Bound(const StepChoices& choices,
+                                     Path* path) const;
+  absl::StatusOr<int64_t> Slice(StepChoices* choices, Path* path) const;
   absl::StatusOr<absl::optional<BoundedChoices>> Drop(Path* path) const;
   absl::StatusOr<absl::optional<BoundedChoices>> Swap(Path* path) const;
   void KeepFew(const Path& path, std::vector<size_t>* layers) const;
@@ -87,11 +86,11 @@ class PlanSearch {
                                           int64_t budget_bytes,
                                           ExecutionPlan plan) const;
   absl::StatusOr<ExecutionPlan> Lowest(std::vector<BoundedChoices> path) const;
-  size_t LayerToSlice(const ExecutionPlan& plan) const;
+  size_t LayerToSlice(const BoundedGraph& graph) const;
 
-  const ResolvedNetwork& network_;
   const MemoryOptions& options_;
   const PlanBuilder builder_;
+  const ResolvedNetwork& network_;  // of the builder
   const bool may_swap_;
 };
 

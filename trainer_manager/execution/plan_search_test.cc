@@ -74,7 +74,7 @@ TEST(PlanSearchTest, WithoutABudgetNothingCostsAnything) {
     EXPECT_EQ(plan.swap_file_bytes, 0);
     for (const PlannedStep& step : plan.steps) {
       if (step.kind != StepKind::kRecompute) continue;
-      EXPECT_EQ(plan.network.layers[step.layer].signature.recompute_products,
+      EXPECT_EQ(plan.network->layers[step.layer].signature.recompute_products,
                 0);
     }
   }
@@ -99,7 +99,7 @@ double ProductsAgain(const ExecutionPlan& plan) {
   double products = 0;
   for (const PlannedStep& step : plan.steps) {
     if (step.kind == StepKind::kRecompute) {
-      products += plan.network.layers[step.layer].signature.recompute_products;
+      products += plan.network->layers[step.layer].signature.recompute_products;
     }
   }
   return products;

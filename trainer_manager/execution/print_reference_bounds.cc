@@ -100,9 +100,9 @@ int PrintWithin(const Row& row, int64_t budget_bytes,
   std::cout << BudgetTable().Row(
       {row.name, absl::StrCat(budget_bytes),
        absl::StrCat(plan->planned_bytes()),
-       absl::StrFormat("%.1f %%", 100.0 * plan->recompute_products /
-                                      plan->forward_products),
-       StepName(*plan, plan->arena.lower_bound.step)});
+       absl::StrFormat("%.1f %%", 100.0 * plan->recompute_products() /
+                                      plan->forward_products()),
+       StepName(*plan, plan->certificate.step)});
   return Draw(*plan,
               absl::StrCat(row.name, " within ", budget_bytes / 1000000, " MB"),
               pictures);
@@ -145,18 +145,17 @@ int Print(const Row& row, bool details, const std::string& pictures) {
               << atomic.status() << "\n";
     return 1;
   }
-  const footprint::LowerBound& bound = plan->arena.lower_bound;
   std::cout << BoundTable().Row(
       {row.name, absl::StrCat(plan->model_bytes),
-       absl::StrCat(plan->fixed_bytes), absl::StrCat(plan->arena.height_bytes),
+       absl::StrCat(plan->fixed_bytes), absl::StrCat(plan->arena_bytes),
        absl::StrCat(plan->planned_bytes()), absl::StrCat(plan->bound_bytes()),
        absl::StrCat(atomic->planned_bytes()),
        absl::StrCat(debug->planned_bytes()),
        absl::StrFormat("%.3f", row.page_megabytes),
        absl::StrFormat("%.3f", row.pytorch_megabytes),
-       StepName(*plan, bound.step)});
+       StepName(*plan, plan->certificate.step)});
   if (!details) return Draw(*plan, row.name, pictures);
-  for (const size_t t : CertificateTensors(*plan)) {
+  for (const size_t t : plan->certificate.tensors) {
     std::cout << absl::StrFormat("    %11d  %s\n", plan->tensors[t].size_bytes,
                                  plan->tensors[t].name);
   }
@@ -218,6 +217,6 @@ int main(int argc, char** argv) {
   if (!vgg.ok()) return 1;
   std::cout << absl::StrFormat(
       "VGG16, inference, batch 1: arena %d bytes (bound %d)\n",
-      vgg->arena.height_bytes, vgg->arena.lower_bound.bytes);
+      vgg->arena_bytes, vgg->certificate.bytes);
   return footprint::FinishStandardOutput("print_reference_bounds", failed);
 }

@@ -5,29 +5,34 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/memory/alignment.h"
 
 namespace footprint {
 namespace {
 
 constexpr size_t kMostRecomputations = 16;  // of a layer on average
+constexpr int64_t kFileAlignmentBytes = 4096;
 
 }  // namespace
 
 StepWriter::StepWriter(const MemoryOptions& options, LayerChoices choices,
-                       ExecutionPlan* plan)
+                       std::shared_ptr<const ResolvedNetwork> network)
     : options_(options),
-      plan_(*plan),
-      network_(plan->network),
+      network_(*network),
       choices_(std::move(choices)),
       layers_(network_.layers.size()),
       derivatives_(network_.inputs.size() + network_.layers.size(), kNone),
       recomputed_tensors_(derivatives_.size(), kNone),
-      holds_(derivatives_.size(), 0) {}
+      holds_(derivatives_.size(), 0) {
+  graph_.mode = network_.mode;
+  graph_.micro_batches = options.micro_batches;
+  graph_.network = std::move(network);
+}
 
 bool StepWriter::IsKept(TensorKind kind) const {
   switch (kind) {
     case TensorKind::kStatisticCopy:
-      return !options_.reuse_activations || plan_.micro_batches > 1;
+      return !options_.reuse_activations || graph_.micro_batches > 1;
     case TensorKind::kActivation:
     case TensorKind::kSaved:
     case TensorKind::kReadWeight:
@@ -51,18 +56,18 @@ size_t StepWriter::AddTensor(std::string name, TensorKind kind,
   tensor.spec = spec;
   tensor.size_bytes = SizeBytes(spec);
   tensor.is_retained = IsKept(kind);
-  plan_.tensors.push_back(std::move(tensor));
-  return plan_.tensors.size() - 1;
+  graph_.tensors.push_back(std::move(tensor));
+  return graph_.tensors.size() - 1;
 }
 
 size_t StepWriter::AddWholeBatch(std::string name, TensorKind kind,
                                  const TensorType& spec) {
   const size_t tensor = AddTensor(std::move(name), kind, spec);
-  int64_t& size_bytes = plan_.tensors[tensor].size_bytes;
+  int64_t& size_bytes = graph_.tensors[tensor].size_bytes;
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 4;
-  size_bytes = size_bytes > kMost / plan_.micro_batches
+  size_bytes = size_bytes > kMost / graph_.micro_batches
                    ? kMost  // which no plan can hold
-                   : size_bytes * plan_.micro_batches;
+                   : size_bytes * graph_.micro_batches;
   return tensor;
 }
 
@@ -120,7 +125,7 @@ std::vector<TensorUse> StepWriter::ReadWeights(size_t l, const StepUse& use) {
                                   TensorKind::kReadWeight, weight.spec);
     step.uses.push_back({operand, (*tensors)[index], false, true});
   }
-  if (!step.uses.empty()) plan_.steps.push_back(step);
+  if (!step.uses.empty()) graph_.steps.push_back(step);
   return step.uses;
 }
 
@@ -236,7 +241,7 @@ void StepWriter::AddSwap(StepKind kind, size_t l, size_t tensor) {
   step.kind = kind;
   step.layer = l;
   step.uses = {{{out ? Role::kInput : Role::kOutput}, tensor, out, !out}};
-  plan_.steps.push_back(std::move(step));
+  graph_.steps.push_back(std::move(step));
 }
 
 void StepWriter::AddStep(StepKind kind, size_t l, const StepUse& use) {
@@ -271,7 +276,7 @@ void StepWriter::AddStep(StepKind kind, size_t l, const StepUse& use) {
   };
   for (const Operand& operand : use.reads) add(operand, true, false);
   for (const Operand& operand : use.writes) add(operand, false, true);
-  plan_.steps.push_back(std::move(step));
+  graph_.steps.push_back(std::move(step));
   for (const TensorUse& weight : read) {
     if (choices_.keeps_weights[l]) break;
     (*FindWeights(
@@ -283,13 +288,59 @@ void StepWriter::AddStep(StepKind kind, size_t l, const StepUse& use) {
 
 void StepWriter::AddSum(StepKind kind, size_t l, size_t first, size_t second,
                         size_t sum) {
-  plan_.steps.push_back({kind,
-                         l,
-                         {{{Role::kInput, 0}, first, true, false},
-                          {{Role::kInput, 1}, second, true, false},
-                          {{Role::kOutput}, sum, false, true}},
-                         {{{Role::kOutput}, {Role::kInput, 0}},
-                          {{Role::kOutput}, {Role::kInput, 1}}}});
+  graph_.steps.push_back({kind,
+                          l,
+                          {{{Role::kInput, 0}, first, true, false},
+                           {{Role::kInput, 1}, second, true, false},
+                           {{Role::kOutput}, sum, false, true}},
+                          {{{Role::kOutput}, {Role::kInput, 0}},
+                           {{Role::kOutput}, {Role::kInput, 1}}}});
+}
+
+StepGraph StepWriter::Finish() {
+  PlaceInFile();
+  SetLifespans();
+  return std::move(graph_);
+}
+
+// Gives each swapped tensor its offset in the file, and drops the writes that
+// no backward step reads back.
+void StepWriter::PlaceInFile() {
+  std::vector<int64_t> offsets(network_.layers.size(), 0);
+  std::vector<PlannedStep> steps;
+  for (PlannedStep& step : graph_.steps) {
+    if (step.kind == StepKind::kSwapOut) {
+      const size_t value = network_.inputs.size() + step.layer;
+      if (recomputed_tensors_[value] == kNone) continue;
+      offsets[step.layer] =
+          AlignUp(graph_.swap_file_bytes, kFileAlignmentBytes);
+      step.file_offset_bytes = offsets[step.layer];
+      graph_.swap_file_bytes =
+          offsets[step.layer] + graph_.tensors[step.uses[0].tensor].size_bytes;
+    } else if (step.kind == StepKind::kSwapIn) {
+      step.file_offset_bytes = offsets[step.layer];
+    }
+    steps.push_back(std::move(step));
+  }
+  graph_.steps = std::move(steps);
+}
+
+void StepWriter::SetLifespans() {
+  const int64_t end = static_cast<int64_t>(graph_.steps.size());
+  std::vector<bool> seen(graph_.tensors.size(), false);
+  for (int64_t s = 0; s < end; ++s) {
+    for (const TensorUse& use : graph_.steps[static_cast<size_t>(s)].uses) {
+      PlannedTensor& tensor = graph_.tensors[use.tensor];
+      if (!seen[use.tensor]) tensor.lower_step = s;
+      seen[use.tensor] = true;
+      tensor.upper_step = s + 1;
+    }
+  }
+  for (PlannedTensor& tensor : graph_.tensors) {
+    if (tensor.is_retained) tensor.upper_step = end;
+    // These tensors hold a value before the first step.
+    if (tensor.kind <= TensorKind::kLabel) tensor.lower_step = 0;
+  }
 }
 
 }  // namespace footprint

@@ -1,9 +1,10 @@
-// Writes the tensors and steps of a plan one after the other. A step names
+// Writes the tensors and steps of a graph one after the other. A step names
 // operands of its layer, and the writer finds their current tensors.
 //
-//   StepWriter writer(options, choices, &plan);
+//   StepWriter writer(options, choices, network);
 //   writer.layer(l).output = writer.AddTensor("fc output", kind, spec);
 //   writer.AddStep(StepKind::kForward, l, signature.forward);
+//   const footprint::StepGraph graph = writer.Finish();
 //
 // If a backward step reads a value that is not kept, the writer first adds the
 // step that recomputes it or reads it back from the file. If a step reads
@@ -11,14 +12,15 @@
 // them. A layer that only picks rows of such a table becomes one step that
 // reads these rows.
 //
-// Refers to its arguments; `plan` must have a network. Thread-compatible.
-// Memory: about that of the plan's tensors.
+// Refers to the options, shares the network. Thread-compatible. Memory: about
+// that of the graph's tensors.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_STEP_WRITER_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_STEP_WRITER_H_
 
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -65,8 +67,10 @@ class StepWriter {
   };
 
   StepWriter(const MemoryOptions& options, LayerChoices choices,
-             ExecutionPlan* plan);
+             std::shared_ptr<const ResolvedNetwork> network);
 
+  // Returns the graph as written so far, without lifespans.
+  StepGraph& graph() { return graph_; }
   LayerTensors& layer(size_t l) { return layers_[l]; }
   const LayerTensors& layer(size_t l) const { return layers_[l]; }
   // Returns the tensor with the derivative of the loss by a value, as summed so
@@ -81,7 +85,7 @@ class StepWriter {
   bool IsOutput(size_t value) const;
   bool IsSwapped(size_t l) const { return choices_.swapped[l]; }
 
-  // Adds a tensor and returns its index in the plan.
+  // Adds a tensor and returns its index in the graph.
   size_t AddTensor(std::string name, TensorKind kind, const TensorType& spec);
   // Adds a tensor that holds all micro-batches.
   size_t AddWholeBatch(std::string name, TensorKind kind,
@@ -103,7 +107,13 @@ class StepWriter {
   // Adds a step that writes to the file or reads from it.
   void AddSwap(StepKind kind, size_t l, size_t tensor);
 
+  // Returns the graph. Its tensors have lifespans, and its swapped tensors have
+  // offsets in the file. Must be the last call.
+  StepGraph Finish();
+
  private:
+  void PlaceInFile();
+  void SetLifespans();
   bool IsKept(TensorKind kind) const;
   size_t Lookup(size_t l, Operand operand) const;
   size_t Again(size_t value, size_t first) const;
@@ -114,8 +124,8 @@ class StepWriter {
   bool ReadsRows(StepKind kind, size_t l) const;
 
   const MemoryOptions& options_;
-  ExecutionPlan& plan_;
-  const ResolvedNetwork& network_;
+  StepGraph graph_;
+  const ResolvedNetwork& network_;  // of the graph
   const LayerChoices choices_;
   std::vector<LayerTensors> layers_;
   std::vector<size_t> derivatives_;         // of each value

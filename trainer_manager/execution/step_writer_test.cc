@@ -1,5 +1,6 @@
 #include "footprint/trainer_manager/execution/step_writer.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Plans layers fc (0), relu (1) and loss (2).
-ExecutionPlan MakePlan(int64_t micro_batches = 1) {
+// Resolves layers fc (0), relu (1) and loss (2).
+ResolvedNetwork ThreeLayers() {
   Network network;
   network.AddInput("x", {{4, 3}});
   network.AddLayer("fc", FullyConnected(2), {"x"});
@@ -24,20 +25,20 @@ ExecutionPlan MakePlan(int64_t micro_batches = 1) {
   network.AddLayer("loss", MeanSquaredError(), {"relu"});
   const auto resolved = ResolveNetwork(network, NetworkMode::kTraining);
   EXPECT_THAT(resolved, IsOk());
-  ExecutionPlan plan;
-  plan.network = *resolved;
-  plan.micro_batches = micro_batches;
-  return plan;
+  return *resolved;
 }
 
-StepWriter MakeWriter(const MemoryOptions& options, ExecutionPlan* plan) {
-  return {options, StepWriter::LayerChoices(plan->network.layers.size()), plan};
+StepWriter MakeWriter(
+    const MemoryOptions& options,
+    const StepWriter::LayerChoices& choices = StepWriter::LayerChoices(3),
+    const ResolvedNetwork& network = ThreeLayers()) {
+  return {options, choices, std::make_shared<const ResolvedNetwork>(network)};
 }
 
-std::vector<std::string> ListNames(const ExecutionPlan& plan) {
+std::vector<std::string> ListNames(const StepGraph& graph) {
   std::vector<std::string> names;
-  for (size_t s = 0; s < plan.steps.size(); ++s) {
-    names.push_back(StepName(plan, static_cast<int64_t>(s)));
+  for (size_t s = 0; s < graph.steps.size(); ++s) {
+    names.push_back(StepName(graph, static_cast<int64_t>(s)));
   }
   return names;
 }
@@ -46,45 +47,46 @@ TEST(StepWriterTest, KeepsWhatTheOptionsLetNobodyReuse) {
   for (const bool reuse : {true, false}) {
     MemoryOptions options;
     options.reuse_activations = reuse;
-    ExecutionPlan plan = MakePlan();
-    StepWriter writer = MakeWriter(options, &plan);
+    StepWriter writer = MakeWriter(options);
+    const StepGraph& graph = writer.graph();
     const size_t output =
         writer.AddTensor("a", TensorKind::kActivation, {{4, 2}});
     const size_t gradient =
         writer.AddTensor("g", TensorKind::kGradient, {{4, 2}});
     const size_t weight = writer.AddTensor("w", TensorKind::kWeight, {{3, 2}});
-    EXPECT_EQ(plan.tensors[output].is_retained, !reuse);
-    EXPECT_FALSE(plan.tensors[gradient].is_retained);
-    EXPECT_TRUE(plan.tensors[weight].is_retained);
-    EXPECT_EQ(plan.tensors[weight].size_bytes, 24);
+    EXPECT_EQ(graph.tensors[output].is_retained, !reuse);
+    EXPECT_FALSE(graph.tensors[gradient].is_retained);
+    EXPECT_TRUE(graph.tensors[weight].is_retained);
+    EXPECT_EQ(graph.tensors[weight].size_bytes, 24);
   }
 }
 
 TEST(StepWriterTest, AWholeBatchHoldsAllParts) {
-  ExecutionPlan plan = MakePlan(3);
-  const MemoryOptions options;
-  StepWriter writer = MakeWriter(options, &plan);
+  MemoryOptions options;
+  options.micro_batches = 3;
+  StepWriter writer = MakeWriter(options);
+  const StepGraph& graph = writer.graph();
   const size_t input = writer.AddWholeBatch("x", TensorKind::kInput, {{4, 3}});
-  EXPECT_EQ(plan.tensors[input].size_bytes, 3 * 48);
+  EXPECT_EQ(graph.tensors[input].size_bytes, 3 * 48);
   // A size that no plan can hold is not multiplied, which would overflow.
   const size_t huge =
       writer.AddWholeBatch("huge", TensorKind::kInput, {{int64_t{1} << 60}});
-  EXPECT_GT(plan.tensors[huge].size_bytes, int64_t{1} << 60);
+  EXPECT_GT(graph.tensors[huge].size_bytes, int64_t{1} << 60);
 }
 
 TEST(StepWriterTest, WhatDoesNotExistIsLeftOutAndWhatOccursTwiceIsOne) {
-  ExecutionPlan plan = MakePlan();
   const MemoryOptions options;
-  StepWriter writer = MakeWriter(options, &plan);
+  StepWriter writer = MakeWriter(options);
+  const StepGraph& graph = writer.graph();
   writer.layer(0).gradients = {
       writer.AddTensor("g", TensorKind::kGradient, {{3, 2}})};
   StepUse use;
   use.reads = {{Role::kGradient, 0}, {Role::kGradient, 1}};
   use.writes = {{Role::kGradient, 0}, {Role::kInputDerivative}};
   writer.AddStep(StepKind::kApplyGradient, 0, use);
-  ASSERT_EQ(plan.steps.size(), 1u);
-  ASSERT_EQ(plan.steps[0].uses.size(), 1u);
-  const TensorUse& only = plan.steps[0].uses[0];
+  ASSERT_EQ(graph.steps.size(), 1u);
+  ASSERT_EQ(graph.steps[0].uses.size(), 1u);
+  const TensorUse& only = graph.steps[0].uses[0];
   EXPECT_EQ(only.tensor, writer.layer(0).gradients[0]);
   EXPECT_TRUE(only.read);
   EXPECT_TRUE(only.written);
@@ -92,12 +94,12 @@ TEST(StepWriterTest, WhatDoesNotExistIsLeftOutAndWhatOccursTwiceIsOne) {
 
 TEST(StepWriterTest, BackwardStepsReadTheValueThatWasCalculatedAgainOnce) {
   for (const bool swapped : {false, true}) {
-    ExecutionPlan plan = MakePlan();
     const MemoryOptions options;
     StepWriter::LayerChoices choices(3);
     (swapped ? choices.swapped : choices.recomputed)[1] = true;
-    StepWriter writer(options, choices, &plan);
-    const size_t relu = plan.network.inputs.size() + 1;
+    StepWriter writer = MakeWriter(options, choices);
+    const StepGraph& graph = writer.graph();
+    const size_t relu = graph.network->inputs.size() + 1;
     writer.layer(0).output =
         writer.AddTensor("fc output", TensorKind::kActivation, {{4, 2}});
     writer.layer(1).inputs = {writer.layer(0).output};
@@ -107,32 +109,33 @@ TEST(StepWriterTest, BackwardStepsReadTheValueThatWasCalculatedAgainOnce) {
     StepUse reads;
     reads.reads = {{Role::kInput}};
     writer.AddStep(StepKind::kForward, 2, reads);
-    EXPECT_EQ(plan.steps[0].uses[0].tensor, writer.layer(1).output);
+    EXPECT_EQ(graph.steps[0].uses[0].tensor, writer.layer(1).output);
     EXPECT_EQ(writer.recomputed_tensor(relu), StepWriter::kNone);
     writer.AddStep(StepKind::kCalculateDerivative, 2, reads);
     writer.AddStep(StepKind::kCalculateGradient, 2, reads);
     EXPECT_THAT(
-        ListNames(plan),
+        ListNames(graph),
         ElementsAre("loss: forward",
                     swapped ? "relu: swap in" : "relu: recompute",
                     "loss: calculate derivative", "loss: calculate gradient"));
     EXPECT_NE(writer.recomputed_tensor(relu), StepWriter::kNone);
-    EXPECT_EQ(plan.steps[2].uses[0].tensor, writer.recomputed_tensor(relu));
-    EXPECT_EQ(plan.steps[3].uses[0].tensor, writer.recomputed_tensor(relu));
+    EXPECT_EQ(graph.steps[2].uses[0].tensor, writer.recomputed_tensor(relu));
+    EXPECT_EQ(graph.steps[3].uses[0].tensor, writer.recomputed_tensor(relu));
   }
 }
 
 TEST(StepWriterTest, AWorkspaceIsOfItsStepAlone) {
-  ExecutionPlan plan = MakePlan();
-  plan.network.layers[0].signature.workspaces = {{{7}}};
+  ResolvedNetwork network = ThreeLayers();
+  network.layers[0].signature.workspaces = {{{7}}};
   const MemoryOptions options;
-  StepWriter writer = MakeWriter(options, &plan);
+  StepWriter writer = MakeWriter(options, StepWriter::LayerChoices(3), network);
+  const StepGraph& graph = writer.graph();
   StepUse use;
   use.writes = {{Role::kWorkspace}};
   writer.AddStep(StepKind::kForward, 0, use);
   writer.AddStep(StepKind::kCalculateGradient, 0, use);
-  EXPECT_NE(plan.steps[0].uses[0].tensor, plan.steps[1].uses[0].tensor);
-  EXPECT_EQ(plan.tensors[plan.steps[0].uses[0].tensor].kind,
+  EXPECT_NE(graph.steps[0].uses[0].tensor, graph.steps[1].uses[0].tensor);
+  EXPECT_EQ(graph.tensors[graph.steps[0].uses[0].tensor].kind,
             TensorKind::kWorkspace);
 }
 

@@ -4,24 +4,25 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "footprint/base/memory/alignment.h"
 
 namespace footprint {
 namespace {
 
-StorageClass FindClass(TensorKind kind, const ExecutionPlan& plan) {
+StorageClass FindClass(TensorKind kind, const StepGraph& graph) {
   switch (kind) {
     case TensorKind::kWeight:
     case TensorKind::kRunningStatistic:
       return StorageClass::kModel;
     case TensorKind::kInput:
     case TensorKind::kLabel:
-      return plan.mode == NetworkMode::kInference ? StorageClass::kUser
-                                                  : StorageClass::kFixed;
+      return graph.mode == NetworkMode::kInference ? StorageClass::kUser
+                                                   : StorageClass::kFixed;
     case TensorKind::kStatisticCopy:
       // The first micro-batch makes the copy, and the last one may need it.
-      return plan.micro_batches > 1 ? StorageClass::kFixed
-                                    : StorageClass::kArena;
+      return graph.micro_batches > 1 ? StorageClass::kFixed
+                                     : StorageClass::kArena;
     case TensorKind::kOptimizerState:
     case TensorKind::kGradientSum:
     case TensorKind::kOutput:
@@ -31,28 +32,42 @@ StorageClass FindClass(TensorKind kind, const ExecutionPlan& plan) {
   }
 }
 
+// Returns the bytes of the storages of a class that lie one after the other.
+// They never share memory, since each is needed as long as the class.
+absl::StatusOr<int64_t> CountSideBySide(const std::vector<Storage>& storages,
+                                        StorageClass storage_class,
+                                        int64_t alignment) {
+  int64_t bytes = 0;
+  for (const Storage& storage : storages) {
+    if (storage.storage_class != storage_class) continue;
+    bytes = AlignUp(bytes, alignment);
+    if (storage.size_bytes > INT64_MAX / 4 - bytes) {
+      return absl::OutOfRangeError("the tensors need more than 2^61 bytes");
+    }
+    bytes += storage.size_bytes;
+  }
+  return bytes;
+}
+
 // Lets tensors share a storage if a step may overwrite a tensor that it reads.
 class StorageSharing {
  public:
-  explicit StorageSharing(ExecutionPlan* plan) : plan_(*plan) {}
-
-  void OneEach() {
-    for (size_t t = 0; t < plan_.tensors.size(); ++t) {
-      PlannedTensor& tensor = plan_.tensors[t];
-      tensor.storage = plan_.storages.size();
-      Storage storage;
-      storage.storage_class = FindClass(tensor.kind, plan_);
-      storage.size_bytes = tensor.size_bytes;
-      storage.lower_step = tensor.lower_step;
-      storage.upper_step = tensor.upper_step;
-      storage.tensors = {t};
-      plan_.storages.push_back(std::move(storage));
+  // Begins with one storage for each tensor.
+  explicit StorageSharing(StepGraph graph) : graph_(std::move(graph)) {
+    for (size_t t = 0; t < graph_.tensors.size(); ++t) {
+      const PlannedTensor& tensor = graph_.tensors[t];
+      storage_of_.push_back(t);
+      storages_.push_back({FindClass(tensor.kind, graph_),
+                           tensor.size_bytes,
+                           tensor.lower_step,
+                           tensor.upper_step,
+                           {t}});
     }
   }
 
   void Share() {
-    for (size_t s = 0; s < plan_.steps.size(); ++s) {
-      for (const InPlace& in_place : plan_.steps[s].in_place) {
+    for (size_t s = 0; s < graph_.steps.size(); ++s) {
+      for (const InPlace& in_place : graph_.steps[s].in_place) {
         const TensorUse* written = Find(s, in_place.written);
         const TensorUse* read = Find(s, in_place.read);
         if (written == nullptr || read == nullptr) continue;
@@ -63,21 +78,27 @@ class StorageSharing {
     }
   }
 
-  void DropEmpty() {
+  // Returns the graph with the storages that still hold a tensor.
+  absl::StatusOr<StorageGraph> Finish(int64_t alignment) {
     std::vector<Storage> left;
-    for (Storage& storage : plan_.storages) {
+    for (Storage& storage : storages_) {
       if (storage.tensors.empty()) continue;
-      for (const size_t t : storage.tensors) {
-        plan_.tensors[t].storage = left.size();
-      }
+      for (const size_t t : storage.tensors) storage_of_[t] = left.size();
       left.push_back(std::move(storage));
     }
-    plan_.storages = std::move(left);
+    const auto model_bytes =
+        CountSideBySide(left, StorageClass::kModel, alignment);
+    if (!model_bytes.ok()) return model_bytes.status();
+    const auto fixed_bytes =
+        CountSideBySide(left, StorageClass::kFixed, alignment);
+    if (!fixed_bytes.ok()) return fixed_bytes.status();
+    return StorageGraph{std::move(graph_), std::move(storage_of_),
+                        std::move(left), *model_bytes, *fixed_bytes};
   }
 
  private:
   const TensorUse* Find(size_t s, const Operand& operand) const {
-    for (const TensorUse& use : plan_.steps[s].uses) {
+    for (const TensorUse& use : graph_.steps[s].uses) {
       if (use.operand == operand) return &use;
     }
     return nullptr;
@@ -85,7 +106,7 @@ class StorageSharing {
 
   // Returns whether the step allows `written` to take the place of `read`.
   bool IsAllowed(size_t s, const Operand& written, const Operand& read) const {
-    for (const InPlace& in_place : plan_.steps[s].in_place) {
+    for (const InPlace& in_place : graph_.steps[s].in_place) {
       if (in_place.written == written && in_place.read == read) return true;
     }
     return false;
@@ -96,9 +117,9 @@ class StorageSharing {
   // the old bytes later, unless the step leaves the same bytes.
   bool IsLegal(size_t s, const TensorUse& written, const TensorUse& read,
                bool same_bytes) const {
-    const PlannedTensor& target = plan_.tensors[written.tensor];
-    const Storage& own = plan_.storages[target.storage];
-    const Storage& shared = plan_.storages[plan_.tensors[read.tensor].storage];
+    const PlannedTensor& target = graph_.tensors[written.tensor];
+    const Storage& own = StorageOf(written.tensor);
+    const Storage& shared = StorageOf(read.tensor);
     if (own.tensors.size() != 1 || &own == &shared ||
         target.size_bytes != shared.size_bytes ||
         target.lower_step != static_cast<int64_t>(s)) {
@@ -122,7 +143,7 @@ class StorageSharing {
 
   bool IsLastReader(size_t s, const Storage& shared) const {
     for (const size_t t : shared.tensors) {
-      const PlannedTensor& tensor = plan_.tensors[t];
+      const PlannedTensor& tensor = graph_.tensors[t];
       if (tensor.is_retained ||
           tensor.upper_step > static_cast<int64_t>(s) + 1) {
         return false;
@@ -133,9 +154,8 @@ class StorageSharing {
 
   bool NoOtherOperandSuffers(size_t s, const TensorUse& written,
                              const Storage& shared, bool same_bytes) const {
-    for (const TensorUse& use : plan_.steps[s].uses) {
-      if (use.operand == written.operand ||
-          &plan_.storages[plan_.tensors[use.tensor].storage] != &shared) {
+    for (const TensorUse& use : graph_.steps[s].uses) {
+      if (use.operand == written.operand || &StorageOf(use.tensor) != &shared) {
         continue;
       }
       if (use.written && !same_bytes) return false;
@@ -146,10 +166,14 @@ class StorageSharing {
     return true;
   }
 
+  const Storage& StorageOf(size_t tensor) const {
+    return storages_[storage_of_[tensor]];
+  }
+
   void Merge(size_t written, size_t read) {
-    Storage& from = plan_.storages[plan_.tensors[written].storage];
-    Storage& to = plan_.storages[plan_.tensors[read].storage];
-    plan_.tensors[written].storage = plan_.tensors[read].storage;
+    Storage& from = storages_[storage_of_[written]];
+    Storage& to = storages_[storage_of_[read]];
+    storage_of_[written] = storage_of_[read];
     if (from.storage_class == StorageClass::kFixed) {
       to.storage_class = StorageClass::kFixed;
     }
@@ -159,38 +183,18 @@ class StorageSharing {
     from.tensors.clear();
   }
 
-  ExecutionPlan& plan_;
+  StepGraph graph_;
+  std::vector<size_t> storage_of_;  // of each tensor
+  std::vector<Storage> storages_;
 };
-
-// Places the storages of a class one after the other. They never share memory,
-// since each is needed as long as the class.
-absl::Status PlaceSideBySide(StorageClass storage_class, int64_t alignment,
-                             std::vector<Storage>* storages, int64_t* bytes) {
-  *bytes = 0;
-  for (Storage& storage : *storages) {
-    if (storage.storage_class != storage_class) continue;
-    storage.offset_bytes = AlignUp(*bytes, alignment);
-    if (storage.size_bytes > INT64_MAX / 4 - storage.offset_bytes) {
-      return absl::OutOfRangeError("the tensors need more than 2^61 bytes");
-    }
-    *bytes = storage.offset_bytes + storage.size_bytes;
-  }
-  return absl::OkStatus();
-}
 
 }  // namespace
 
-absl::Status AssignStorages(const MemoryOptions& options, ExecutionPlan* plan) {
-  StorageSharing sharing(plan);
-  sharing.OneEach();
+absl::StatusOr<StorageGraph> AssignStorages(StepGraph steps,
+                                            const MemoryOptions& options) {
+  StorageSharing sharing(std::move(steps));
   if (options.in_place) sharing.Share();
-  sharing.DropEmpty();
-  absl::Status status =
-      PlaceSideBySide(StorageClass::kModel, options.alignment_bytes,
-                      &plan->storages, &plan->model_bytes);
-  if (!status.ok()) return status;
-  return PlaceSideBySide(StorageClass::kFixed, options.alignment_bytes,
-                         &plan->storages, &plan->fixed_bytes);
+  return sharing.Finish(options.alignment_bytes);
 }
 
 }  // namespace footprint

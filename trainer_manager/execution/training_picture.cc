@@ -48,15 +48,15 @@ class Picture {
  public:
   explicit Picture(const ExecutionPlan& plan) : plan_(plan) {
     for (const char* kind : kKinds) {
-      for (const Storage& storage : plan.storages) AddStorage(storage, kind);
+      for (size_t s = 0; s < plan.storages.size(); ++s) AddStorage(s, kind);
     }
     AddSpans();
     if (!plan.steps.empty()) {
-      labels_.bound_step = StepName(plan, plan.arena.lower_bound.step);
+      labels_.bound_step = StepName(plan, plan.certificate.step);
     }
     layout_.height_bytes = plan.planned_bytes();
     layout_.lower_bound.bytes = plan.bound_bytes();
-    layout_.lower_bound.step = plan.arena.lower_bound.step;
+    layout_.lower_bound.step = plan.certificate.step;
     layout_.lower_bound.tensors = InCertificate();
   }
 
@@ -85,7 +85,8 @@ class Picture {
   }
 
   // Adds a box for each tensor of `kind` that the storage holds in turn.
-  void AddStorage(const Storage& storage, const std::string& kind) {
+  void AddStorage(size_t s, const std::string& kind) {
+    const Storage& storage = plan_.storages[s];
     if (storage.storage_class == StorageClass::kUser) return;
     std::vector<size_t> tensors = storage.tensors;
     std::stable_sort(
@@ -104,13 +105,13 @@ class Picture {
       requests_.push_back({tensor.name, begin, end, storage.size_bytes, 1});
       labels_.kinds.push_back(kind);
       layout_.offsets_bytes.push_back(FindBase(storage.storage_class) +
-                                      storage.offset_bytes);
+                                      plan_.offsets_bytes[s]);
     }
   }
 
   std::vector<size_t> InCertificate() const {
     std::vector<size_t> live;
-    const int64_t step = plan_.arena.lower_bound.step;
+    const int64_t step = plan_.certificate.step;
     for (size_t i = 0; i < requests_.size(); ++i) {
       if (requests_[i].lower_step <= step && step < requests_[i].upper_step) {
         live.push_back(i);

@@ -23,9 +23,9 @@ class Pass {
       if (tensor.kind == TensorKind::kReadWeight) {
         const Uses uses = {tensor.size_bytes, number, number};
         weights_.try_emplace(tensor.name, uses).first->second.last = number;
-      } else if (plan_.storages[tensor.storage].storage_class ==
+      } else if (plan_.StorageOfTensor(use.tensor).storage_class ==
                  StorageClass::kArena) {
-        storages.insert(tensor.storage);
+        storages.insert(plan_.storage_of[use.tensor]);
       }
     }
     int64_t bytes = 0;
@@ -70,8 +70,8 @@ class Pass {
       for (const auto& [name, uses] : weights_) {
         if (may_be_absent(uses, step)) absent_bytes += uses.size_bytes;
       }
-      most = std::min(
-          most, plan_.arena.height_bytes - other_bytes_[step] + absent_bytes);
+      most =
+          std::min(most, plan_.arena_bytes - other_bytes_[step] + absent_bytes);
     }
     return most;
   }

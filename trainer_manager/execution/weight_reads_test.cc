@@ -56,8 +56,7 @@ TEST(WeightReadsTest, BothPassesReadWhatDoesNotStay) {
   const ExecutionPlan plan = Plan(Tower(), 0);
   // The gradient of the trained layer needs room for a weight of its size, and
   // a forward step for a weight, a bias, its input and its output.
-  ASSERT_EQ(plan.arena.height_bytes,
-            kWeightBytes + kBiasBytes + 2 * kOutputBytes);
+  ASSERT_EQ(plan.arena_bytes, kWeightBytes + kBiasBytes + 2 * kOutputBytes);
   const int64_t forward = kFrozen * (kWeightBytes + kBiasBytes);
   const int64_t backward = kFrozen * kWeightBytes;
   EXPECT_EQ(plan.weight_bytes_read_per_iteration(), forward + backward);

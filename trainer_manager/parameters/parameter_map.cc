@@ -42,7 +42,7 @@ FileTensor PyTorchTensor(const ResolvedNetwork::ResolvedLayer& layer,
 }  // namespace
 
 ParameterMap PyTorchMap(const ExecutionPlan& plan) {
-  return PyTorchMap(plan.network);
+  return PyTorchMap(*plan.network);
 }
 
 ParameterMap PyTorchMap(const ResolvedNetwork& network) {

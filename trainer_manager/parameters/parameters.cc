@@ -38,8 +38,8 @@ Fan ComputeFan(const Shape& shape) {
   return {};
 }
 
-bool IsParameter(const ExecutionPlan& plan, const PlannedTensor& tensor) {
-  return plan.storages[tensor.storage].storage_class == StorageClass::kModel;
+bool IsParameter(const ExecutionPlan& plan, size_t tensor) {
+  return plan.StorageOfTensor(tensor).storage_class == StorageClass::kModel;
 }
 
 void InitializeAsAsked(const WeightSpec& weight, RandomSequence* random,
@@ -112,10 +112,10 @@ Parameters::~Parameters() {
 absl::Status Parameters::AllocateFor(const ExecutionPlan& plan) {
   size_t count = 0;
   size_t name_bytes = 0;
-  for (const PlannedTensor& tensor : plan.tensors) {
-    if (!IsParameter(plan, tensor)) continue;
+  for (size_t t = 0; t < plan.tensors.size(); ++t) {
+    if (!IsParameter(plan, t)) continue;
     ++count;
-    name_bytes += tensor.name.size();
+    name_bytes += plan.tensors[t].name.size();
   }
   absl::StatusOr<MemoryBlock> block = MemoryBlock::Allocate(
       plan.model_bytes,
@@ -125,10 +125,11 @@ absl::Status Parameters::AllocateFor(const ExecutionPlan& plan) {
   auto* const records = reinterpret_cast<Parameter*>(block_.records());
   char* name = reinterpret_cast<char*>(records + count);
   size_t next = 0;
-  for (const PlannedTensor& tensor : plan.tensors) {
-    if (!IsParameter(plan, tensor)) continue;
-    float* const values = reinterpret_cast<float*>(
-        block_.data() + plan.storages[tensor.storage].offset_bytes);
+  for (size_t t = 0; t < plan.tensors.size(); ++t) {
+    if (!IsParameter(plan, t)) continue;
+    const PlannedTensor& tensor = plan.tensors[t];
+    float* const values =
+        reinterpret_cast<float*>(block_.data() + plan.OffsetOfTensor(t));
     std::memcpy(name, tensor.name.data(), tensor.name.size());
     new (records + next++) Parameter{
         absl::string_view(name, tensor.name.size()), tensor.spec.shape,
@@ -148,8 +149,8 @@ absl::StatusOr<std::shared_ptr<Parameters>> Parameters::Create(
   status = parameters->AllocateFor(plan);
   if (!status.ok()) return status;
   RandomSequence random(seed);
-  for (size_t l = 0; l < plan.network.layers.size(); ++l) {
-    const ResolvedNetwork::ResolvedLayer& layer = plan.network.layers[l];
+  for (size_t l = 0; l < plan.network->layers.size(); ++l) {
+    const ResolvedNetwork::ResolvedLayer& layer = plan.network->layers[l];
     if (layer.weights_of != l) continue;
     for (const auto* list :
          {&layer.signature.weights, &layer.signature.statistics}) {

@@ -114,8 +114,7 @@ void PrintPlan(const std::string& name, const ExecutionPlan& plan) {
       "least), swaps %.1f\n",
       name, plan.planned_bytes() / 1e6, plan.bound_bytes() / 1e6,
       plan.model_bytes / 1e6, states / 1e6, gradients / 1e6,
-      plan.arena.height_bytes / 1e6,
-      plan.weight_bytes_read_per_iteration() / 1e6,
+      plan.arena_bytes / 1e6, plan.weight_bytes_read_per_iteration() / 1e6,
       LeastWeightBytesRead(plan) / 1e6,
       plan.swapped_bytes_per_iteration() / 1e6);
 }

@@ -25,9 +25,9 @@ BatchBuffers::BatchBuffers(const ExecutionPlan& plan, const StepTable& table,
     : specs_(table.specs()), micro_batches_(plan.micro_batches) {
   // The data is null for lent memory.
   const auto buffer_of = [&](size_t tensor) {
-    const Storage& storage = plan.storages[plan.tensors[tensor].storage];
-    const bool fixed = storage.storage_class == StorageClass::kFixed;
-    return Buffer{fixed ? table.fixed() + storage.offset_bytes : nullptr,
+    const bool fixed =
+        plan.StorageOfTensor(tensor).storage_class == StorageClass::kFixed;
+    return Buffer{fixed ? table.fixed() + plan.OffsetOfTensor(tensor) : nullptr,
                   table.NumberSpec(plan.tensors[tensor]), /*is_set=*/false};
   };
   const auto add_all = [&](const std::vector<size_t>& tensors,
@@ -40,7 +40,7 @@ BatchBuffers::BatchBuffers(const ExecutionPlan& plan, const StepTable& table,
   if (!labels_.empty()) {
     loss_ = reinterpret_cast<const float*>(buffer_of(plan.loss_tensor).data);
   }
-  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
+  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network->layers) {
     if (layer.is_loss()) ignored_label_ = layer.signature.ignored_label;
   }
   if (plan.mode == NetworkMode::kInference) {

@@ -281,7 +281,7 @@ TEST(FrozenTrainingTest, AFrozenBackboneTakesTheMemoryOfAnInference) {
     const auto inference = PlanExecution(network, NetworkMode::kInference, {});
     ASSERT_THAT(training, IsOk());
     ASSERT_THAT(inference, IsOk());
-    EXPECT_EQ(training->arena.height_bytes, inference->arena.height_bytes);
+    EXPECT_EQ(training->arena_bytes, inference->arena_bytes);
     const auto saved = BytesSavedByFreezing(network, {}, 0, HighwayBackend());
     ASSERT_THAT(saved, IsOk());
     EXPECT_GT(*saved, training->planned_bytes() / 10);
@@ -307,8 +307,8 @@ TEST(FrozenTrainingTest, FrozenLinearLayersBehindKeepNothing) {
   ASSERT_THAT(trained, IsOk());
   ASSERT_THAT(frozen, IsOk());
   // Only one layer's input and output, or derivatives, are live at a time.
-  EXPECT_EQ(frozen->arena.height_bytes, 2 * 64 * 16 * 4);
-  EXPECT_GT(trained->arena.height_bytes, 5 * 64 * 16 * 4);
+  EXPECT_EQ(frozen->arena_bytes, 2 * 64 * 16 * 4);
+  EXPECT_GT(trained->arena_bytes, 5 * 64 * 16 * 4);
   const int64_t weight_bytes = (16 * 16 + 16) * 4;
   EXPECT_EQ(trained->fixed_bytes - frozen->fixed_bytes, 6 * 2 * weight_bytes);
 }

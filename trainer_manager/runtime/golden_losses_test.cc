@@ -164,7 +164,7 @@ struct Training {
 // Sets the statistics of a frozen normalization as if from an earlier training.
 void SetFrozenStatistics(const ExecutionPlan& plan,
                          const Parameters& parameters) {
-  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
+  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network->layers) {
     if (!layer.is_frozen || layer.signature.statistics.empty()) continue;
     const auto mean = parameters.Find(layer.name + ".mean");
     const auto variance = parameters.Find(layer.name + ".variance");

@@ -1,7 +1,7 @@
 // Finds the optimizer of each weight when groups of parameters have rates or
 // decays of their own.
 //
-//   auto optimizers = footprint::GroupOptimizers::Create(plan.network, adam);
+//   auto optimizers = footprint::GroupOptimizers::Create(*plan.network, adam);
 //   const footprint::Optimizer& mine = optimizers->At(layer).At(weight);
 //
 // Keeps the common optimizer, one more for each group, and each weight's group,

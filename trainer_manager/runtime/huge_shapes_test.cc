@@ -105,7 +105,7 @@ TEST(HugeShapesTest, AreDescribedOrRefused) {
                                     /*optimizer_states=*/trial % 3);
     if (plan.ok()) {
       EXPECT_GT(plan->planned_bytes(), 0);
-      EXPECT_GE(plan->forward_products, 0);
+      EXPECT_GE(plan->forward_products(), 0);
       ++planned;
     } else {
       EXPECT_FALSE(plan.status().message().empty());

@@ -43,16 +43,17 @@ absl::Status CheckFinite(absl::Span<const StepData::Slot> slots, bool written) {
 
 LifespanChecker::LifespanChecker(const ExecutionPlan& plan)
     : steps_(plan.steps.size()), marks_(plan.tensors.size(), 0) {
-  for (const size_t s : plan.arena_storages) {
+  for (size_t s = 0; s < plan.storages.size(); ++s) {
     const Storage& storage = plan.storages[s];
+    if (storage.storage_class != StorageClass::kArena) continue;
     regions_.push_back(
-        {storage.upper_step, storage.offset_bytes, storage.size_bytes});
+        {storage.upper_step, plan.offsets_bytes[s], storage.size_bytes});
   }
   for (const PlannedStep& step : plan.steps) {
     for (const TensorUse& use : step.uses) tensors_.push_back(use.tensor);
   }
-  for (const PlannedTensor& tensor : plan.tensors) {
-    in_arena_.push_back(plan.storages[tensor.storage].storage_class ==
+  for (const size_t storage : plan.storage_of) {
+    in_arena_.push_back(plan.storages[storage].storage_class ==
                         StorageClass::kArena);
   }
 }

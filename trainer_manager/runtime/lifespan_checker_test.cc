@@ -26,10 +26,11 @@ ExecutionPlan ThreeSteps() {
   ExecutionPlan plan;
   plan.tensors.resize(1);
   plan.tensors[0].spec = kPair;
+  plan.storage_of = {0};
   plan.storages.resize(1);
   plan.storages[0].size_bytes = 8;
   plan.storages[0].upper_step = 2;
-  plan.arena_storages = {0};
+  plan.offsets_bytes = {0};
   plan.steps.resize(3);
   plan.steps[0].uses = {{{Role::kOutput}, 0, false, true}};
   plan.steps[1].uses = {{{Role::kInput}, 0, true, false}};

@@ -31,7 +31,7 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(
   }
   absl::StatusOr<StepTable> table = StepTable::Create(plan, *parameters);
   if (!table.ok()) return table.status();
-  auto optimizers = GroupOptimizers::Create(plan.network, options.optimizer);
+  auto optimizers = GroupOptimizers::Create(*plan.network, options.optimizer);
   if (!optimizers.ok()) return optimizers.status();
   std::unique_ptr<Manager> manager(new Manager(plan, *std::move(table),
                                                std::move(parameters), options,
@@ -178,12 +178,13 @@ absl::StatusOr<std::vector<Manager::TrainedTensor>> Manager::TrainedTensors(
     trained.push_back(
         {std::string(parameter.name), parameter.shape, parameter.values});
   }
-  for (const PlannedTensor& tensor : plan.tensors) {
+  for (size_t t = 0; t < plan.tensors.size(); ++t) {
+    const PlannedTensor& tensor = plan.tensors[t];
     if (tensor.kind != TensorKind::kOptimizerState) continue;
     const absl::string_view name = tensor.name;  // "hidden.bias state 0"
     const size_t words = name.rfind(kStateWords);
-    float* const values = reinterpret_cast<float*>(
-        runner_.table().fixed() + plan.storages[tensor.storage].offset_bytes);
+    float* const values = reinterpret_cast<float*>(runner_.table().fixed() +
+                                                   plan.OffsetOfTensor(t));
     trained.push_back(
         {absl::StrCat(name.substr(0, words), kStateEnding,
                       name.substr(words + kStateWords.size())),

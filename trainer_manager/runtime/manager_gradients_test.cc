@@ -92,9 +92,9 @@ TEST(ManagerGradientsTest, ClippingByNormIsPlannedAndItsCostShows) {
   memory.clip_global_norm = true;
   const auto clipped =
       PlanExecution(TabularMlp(1), NetworkMode::kTraining, memory);
-  EXPECT_GE(clipped->arena.lower_bound.bytes, 13204);
+  EXPECT_GE(clipped->certificate.bytes, 13204);
   const auto free = PlanExecution(TabularMlp(1), NetworkMode::kTraining, {});
-  EXPECT_LT(free->arena.lower_bound.bytes, 12000);
+  EXPECT_LT(free->certificate.bytes, 12000);
 }
 
 TEST(ManagerGradientsTest, MicroBatchesTrainByTheMeanOfTheirGradients) {
@@ -129,7 +129,7 @@ TEST(ManagerGradientsTest, MicroBatchesTradeSumsOfGradientsForActivations) {
   const auto whole = PlanExecution(LeNet5(64), NetworkMode::kTraining, {});
   const auto parts = PlanExecution(LeNet5(64), NetworkMode::kTraining, memory);
   ASSERT_THAT(parts, IsOk());
-  EXPECT_LT(parts->arena.height_bytes, whole->arena.height_bytes / 4);
+  EXPECT_LT(parts->arena_bytes, whole->arena_bytes / 4);
   EXPECT_NEAR(static_cast<double>(parts->fixed_bytes - whole->fixed_bytes),
               static_cast<double>(whole->model_bytes), 16 * 20);
   EXPECT_LT(parts->planned_bytes(), whole->planned_bytes() / 2);

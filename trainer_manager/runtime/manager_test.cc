@@ -171,7 +171,7 @@ TEST(ManagerTest, EvaluatesTheLossInInference) {
     const auto plan = PlanExecution(network, NetworkMode::kInference, memory);
     ASSERT_THAT(plan, IsOk());
     const auto plain = PlanExecution(network, NetworkMode::kInference, {});
-    EXPECT_EQ(plan->network.outputs, plain->network.outputs);
+    EXPECT_EQ(plan->network->outputs, plain->network->outputs);
     ManagerOptions options;
     options.watch_inputs = true;
     options.poison = true;
@@ -233,7 +233,7 @@ TEST(ManagerTest, TheArenaComesWithTheFirstStepAndGoesOnRequest) {
   EXPECT_EQ(training.manager->arena_bytes(), 0);
   SetRows(training.manager.get());
   ASSERT_THAT(training.manager->TrainStep(), IsOk());
-  EXPECT_EQ(training.manager->arena_bytes(), training.plan.arena.height_bytes);
+  EXPECT_EQ(training.manager->arena_bytes(), training.plan.arena_bytes);
   training.manager->ReleaseArena();
   EXPECT_EQ(training.manager->arena_bytes(), 0);
   EXPECT_THAT(training.manager->TrainStep(), IsOk());
@@ -662,11 +662,12 @@ TEST(ManagerTest, PoisonFindsEveryLifespanThatIsTooShort) {
     const auto correct = PlanExecution(network, NetworkMode::kTraining, {});
     ASSERT_THAT(correct, IsOk());
     int tried = 0;
-    for (size_t i = 0; i <= correct->arena_storages.size(); ++i) {
+    for (size_t i = 0; i <= correct->storages.size(); ++i) {
       ExecutionPlan plan = *correct;
       bool shortened = false;
-      if (i < correct->arena_storages.size()) {
-        Storage& storage = plan.storages[plan.arena_storages[i]];
+      if (i < correct->storages.size()) {
+        Storage& storage = plan.storages[i];
+        if (storage.storage_class != StorageClass::kArena) continue;
         shortened = storage.upper_step > storage.lower_step + 1;
         storage.upper_step = storage.lower_step + 1;
         plan.fingerprint = PlanFingerprint(plan);
@@ -680,8 +681,7 @@ TEST(ManagerTest, PoisonFindsEveryLifespanThatIsTooShort) {
       ASSERT_THAT((*manager)->SetInput(0, RandomValues(inputs, 2)), IsOk());
       const auto loss = (*manager)->TrainStep();
       EXPECT_EQ(loss.ok(), !shortened)
-          << plan.tensors[plan.storages[plan.arena_storages[i]].tensors[0]].name
-          << loss.status();
+          << plan.tensors[plan.storages[i].tensors[0]].name << loss.status();
       tried += shortened;
     }
     EXPECT_GT(tried, 4);
@@ -696,8 +696,8 @@ TEST(ManagerTest, AnEditedPlanIsRefused) {
   options.optimizer = StochasticGradientDescent(0.1f);
   constexpr size_t kNowhere = size_t{1} << 40;
   const std::vector<std::function<void(ExecutionPlan*)>> edits = {
-      [](ExecutionPlan* p) { p->storages.back().offset_bytes += 64; },
-      [](ExecutionPlan* p) { p->tensors[0].storage = kNowhere; },
+      [](ExecutionPlan* p) { p->offsets_bytes.back() += 64; },
+      [](ExecutionPlan* p) { p->storage_of[0] = kNowhere; },
       [](ExecutionPlan* p) { p->tensors[0].name += "'"; },
       [](ExecutionPlan* p) {
         p->tensors.back().spec.shape = {1000, 1000};
@@ -707,11 +707,20 @@ TEST(ManagerTest, AnEditedPlanIsRefused) {
       [](ExecutionPlan* p) { p->steps.pop_back(); },
       [](ExecutionPlan* p) { p->loss_tensor = kNowhere; },
       [](ExecutionPlan* p) { p->input_tensors.clear(); },
-      [](ExecutionPlan* p) { p->arena.height_bytes = 16; },
+      [](ExecutionPlan* p) { p->arena_bytes = 16; },
       [](ExecutionPlan* p) { p->fixed_bytes = 0; },
       [](ExecutionPlan* p) { p->micro_batches = 4; },
-      [](ExecutionPlan* p) { p->network.layers[0].layer = nullptr; },
-      [](ExecutionPlan* p) { p->network.layers[0].inputs = {kNowhere}; },
+      [](ExecutionPlan* p) {
+        ResolvedNetwork network = *p->network;
+        network.layers[0].layer = nullptr;
+        p->network = std::make_shared<const ResolvedNetwork>(network);
+      },
+      [](ExecutionPlan* p) {
+        ResolvedNetwork network = *p->network;
+        network.layers[0].inputs = {kNowhere};
+        p->network = std::make_shared<const ResolvedNetwork>(network);
+      },
+      [](ExecutionPlan* p) { p->network = nullptr; },
   };
   for (size_t i = 0; i < edits.size(); ++i) {
     ExecutionPlan edited = *plan;

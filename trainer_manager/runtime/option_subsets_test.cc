@@ -72,12 +72,12 @@ std::string DescribePlan(const ExecutionPlan& plan) {
     absl::StrAppend(&key, static_cast<int>(step.kind), ":", step.layer, "(");
     for (const TensorUse& use : step.uses) {
       const PlannedTensor& tensor = plan.tensors[use.tensor];
-      const Storage& storage = plan.storages[tensor.storage];
-      absl::StrAppend(&key, static_cast<int>(use.operand.role), " ",
-                      use.operand.index, " ", use.read, use.written, " ",
-                      tensor.spec.shape.ToString(), " ",
-                      static_cast<int>(storage.storage_class), " ",
-                      storage.offset_bytes, " ", storage.upper_step, ",");
+      const Storage& storage = plan.StorageOfTensor(use.tensor);
+      absl::StrAppend(
+          &key, static_cast<int>(use.operand.role), " ", use.operand.index, " ",
+          use.read, use.written, " ", tensor.spec.shape.ToString(), " ",
+          static_cast<int>(storage.storage_class), " ",
+          plan.OffsetOfTensor(use.tensor), " ", storage.upper_step, ",");
     }
   }
   return key;
@@ -307,7 +307,7 @@ TEST(OptionSubsetsTest, TransformerTrainsTheSame) {
   options.budget_bytes = 5600000;  // else 7,100,000; weights are 2,647,968
   const auto plan = PlanExecution(network, NetworkMode::kTraining, options);
   ASSERT_THAT(plan, IsOk());
-  EXPECT_GT(plan->recompute_products, 0);
+  EXPECT_GT(plan->recompute_products(), 0);
   const auto debug =
       PlanExecution(network, NetworkMode::kTraining, MemoryOptions::Debug());
   EXPECT_TRUE(TrainedBits(*debug, 1000, 2, false, optimizer) ==

@@ -36,10 +36,10 @@ StepRunner::StepRunner(const ExecutionPlan& plan, StepTable table,
       math_(plan.math),
       buffers_(buffers),
       table_(std::move(table)),
-      arena_size_bytes_(plan.arena.height_bytes),
+      arena_size_bytes_(plan.arena_bytes),
       micro_batches_(plan.micro_batches) {
-  layers_.reserve(plan.network.layers.size());
-  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
+  layers_.reserve(plan.network->layers.size());
+  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network->layers) {
     layers_.push_back(layer.layer);
   }
   FindSteps(plan);
@@ -53,7 +53,7 @@ void StepRunner::FindSteps(const ExecutionPlan& plan) {
   size_t first_update = plan.steps.size();
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     if (kind(s) == StepKind::kForward &&
-        plan.network.layers[plan.steps[s].layer].is_loss()) {
+        plan.network->layers[plan.steps[s].layer].is_loss()) {
       loss_step_ = static_cast<uint32_t>(s);
     }
     if (kind(s) == StepKind::kRestoreStatistics) restore = s;

@@ -49,7 +49,7 @@ TEST(StepRunnerTest, TheArenaComesAndGoes) {
   StepRunner& runner = training.runner;
   EXPECT_EQ(runner.arena().size_bytes(), 0);
   ASSERT_THAT(runner.EnsureArena(), IsOk());
-  EXPECT_EQ(runner.arena().size_bytes(), training.plan.arena.height_bytes);
+  EXPECT_EQ(runner.arena().size_bytes(), training.plan.arena_bytes);
   const void* const address = runner.arena().data();
   ASSERT_THAT(runner.EnsureArena(), IsOk());
   EXPECT_EQ(runner.arena().data(), address);

@@ -37,7 +37,7 @@ size_t NumberOfInput(const ExecutionPlan& plan, size_t storage) {
   size_t number = 0;
   for (const auto* list : {&plan.input_tensors, &plan.label_tensors}) {
     for (const size_t tensor : *list) {
-      if (plan.tensors[tensor].storage == storage) return number;
+      if (plan.storage_of[tensor] == storage) return number;
       ++number;
     }
   }
@@ -63,8 +63,8 @@ uint32_t FindStep(const ExecutionPlan& plan, StepKind kind, size_t layer) {
 uint32_t AddOther(const ExecutionPlan& plan, const PlannedStep& step,
                   uint32_t* pieces, uint32_t* reads) {
   if (step.kind == StepKind::kSlicedDerivative) {
-    return static_cast<uint32_t>(plan.network.layers[step.layer].inputs[0] -
-                                 plan.network.inputs.size());
+    return static_cast<uint32_t>(plan.network->layers[step.layer].inputs[0] -
+                                 plan.network->inputs.size());
   }
   if (step.kind == StepKind::kRecompute) {
     return FindStep(plan, StepKind::kForward, step.layer);
@@ -138,7 +138,7 @@ struct StepTable::Draft {
 
 absl::Status StepTable::Draft::Add(const ExecutionPlan& plan,
                                    const Parameters& parameters) {
-  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
+  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network->layers) {
     name_bytes += std::strlen(layer.name.c_str()) + 1;
   }
   for (const PlannedTensor& tensor : plan.tensors) {
@@ -150,7 +150,7 @@ absl::Status StepTable::Draft::Add(const ExecutionPlan& plan,
   for (const PlannedStep& step : plan.steps) {
     if (step.uses.size() > kMostOperands) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "a step of layer \"", plan.network.layers[step.layer].name,
+          "a step of layer \"", plan.network->layers[step.layer].name,
           "\" has more than ", kMostOperands, " operands"));
     }
     uses += step.uses.size();
@@ -168,15 +168,16 @@ absl::Status StepTable::Draft::AddPlace(const ExecutionPlan& plan,
                                         const Parameters& parameters) {
   if (address_of[tensor] != kNone) return absl::OkStatus();
   const PlannedTensor& planned = plan.tensors[tensor];
-  const Storage& storage = plan.storages[planned.storage];
+  const Storage& storage = plan.StorageOfTensor(tensor);
   Address address;
-  address.at = storage.offset_bytes;
+  address.at = plan.OffsetOfTensor(tensor);
   address.spec = static_cast<uint32_t>(FindSpec(specs, planned.spec));
   address.storage_class = storage.storage_class;
   address.by_micro_batch =
       planned.kind == TensorKind::kInput || planned.kind == TensorKind::kLabel;
   if (storage.storage_class == StorageClass::kUser) {
-    address.at = static_cast<int64_t>(NumberOfInput(plan, planned.storage));
+    address.at =
+        static_cast<int64_t>(NumberOfInput(plan, plan.storage_of[tensor]));
   } else if (storage.storage_class == StorageClass::kModel) {
     const absl::StatusOr<float*> data = LocateParameter(planned, parameters);
     if (!data.ok()) return data.status();
@@ -229,7 +230,7 @@ absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
   specs_ = {specs.data(), EndSpecs{specs.size()}};
   // Copies the names of the layers.
   names_ = next;
-  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
+  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network->layers) {
     // An error prints a name only up to its first 0.
     const size_t size = std::strlen(layer.name.c_str()) + 1;
     std::memcpy(next, layer.name.c_str(), size);

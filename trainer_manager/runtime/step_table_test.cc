@@ -28,18 +28,18 @@ ExecutionPlan Plan(const Network& network, NetworkMode mode,
 }
 
 // Returns the address of a tensor according to the plan's storage.
-const void* Expected(const ExecutionPlan& plan, const PlannedTensor& tensor,
+const void* Expected(const ExecutionPlan& plan, size_t t,
                      const Parameters& parameters, const char* fixed,
                      const StepTable::Memory& memory) {
-  const Storage& storage = plan.storages[tensor.storage];
-  switch (storage.storage_class) {
+  const PlannedTensor& tensor = plan.tensors[t];
+  switch (plan.StorageOfTensor(t).storage_class) {
     case StorageClass::kArena:
-      return memory.arena + storage.offset_bytes;
+      return memory.arena + plan.OffsetOfTensor(t);
     case StorageClass::kModel:
       return parameters.Find(tensor.name)->data();
     case StorageClass::kUser:
       for (size_t i = 0; i < plan.input_tensors.size(); ++i) {
-        if (plan.tensors[plan.input_tensors[i]].storage == tensor.storage) {
+        if (plan.storage_of[plan.input_tensors[i]] == plan.storage_of[t]) {
           return memory.inputs[i];
         }
       }
@@ -50,7 +50,7 @@ const void* Expected(const ExecutionPlan& plan, const PlannedTensor& tensor,
   const bool by_part =
       plan.mode == NetworkMode::kTraining &&
       (tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kLabel);
-  return fixed + storage.offset_bytes +
+  return fixed + plan.OffsetOfTensor(t) +
          (by_part ? memory.micro_batch * SizeBytes(tensor.spec) : 0);
 }
 
@@ -58,7 +58,7 @@ void ExpectTableIsThePlan(const ExecutionPlan& plan, int64_t micro_batch) {
   const auto parameters = *Parameters::Create(plan, 1);
   auto table = StepTable::Create(plan, *parameters);
   ASSERT_THAT(table, IsOk());
-  std::vector<char> arena(static_cast<size_t>(plan.arena.height_bytes) + 1);
+  std::vector<char> arena(static_cast<size_t>(plan.arena_bytes) + 1);
   const float values[2] = {};
   const std::vector<const void*> inputs = {&values[0], &values[1]};
   const StepTable::Memory memory = {arena.data(), inputs, micro_batch};
@@ -71,7 +71,7 @@ void ExpectTableIsThePlan(const ExecutionPlan& plan, int64_t micro_batch) {
     EXPECT_EQ(step.layer, planned.layer);
     EXPECT_EQ(step.first_use, uses);
     EXPECT_EQ(std::string(table->LayerNameAt(step.layer).Text()),
-              plan.network.layers[planned.layer].name);
+              plan.network->layers[planned.layer].name);
     const auto slots = table->SlotsAt(step, memory);
     ASSERT_EQ(slots.size(), planned.uses.size());
     for (size_t u = 0; u < slots.size(); ++u) {
@@ -83,7 +83,7 @@ void ExpectTableIsThePlan(const ExecutionPlan& plan, int64_t micro_batch) {
       EXPECT_EQ(slots[u].spec->shape, tensor.spec.shape);
       EXPECT_EQ(slots[u].spec->type, tensor.spec.type);
       EXPECT_EQ(slots[u].data,
-                Expected(plan, tensor, *parameters, table->fixed(), memory))
+                Expected(plan, use.tensor, *parameters, table->fixed(), memory))
           << tensor.name;
     }
     uses += static_cast<uint32_t>(slots.size());
@@ -130,9 +130,11 @@ TEST(StepTableTest, FixedTensorsAreZeroAndWhole) {
 
 TEST(StepTableTest, KnowsPiecesOfTheFileLayersBeforeAndForwardSteps) {
   ExecutionPlan plan;
-  plan.network.inputs.resize(2);
-  plan.network.layers.resize(3);
-  plan.network.layers[2].inputs = {3};
+  ResolvedNetwork network;
+  network.inputs.resize(2);
+  network.layers.resize(3);
+  network.layers[2].inputs = {3};
+  plan.network = std::make_shared<const ResolvedNetwork>(network);
   const auto add = [&plan](StepKind kind, int64_t offset_bytes) {
     PlannedStep step;
     step.kind = kind;

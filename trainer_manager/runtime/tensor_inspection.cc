@@ -40,10 +40,10 @@ absl::StatusOr<absl::Span<const char>> LocateTensor(const ExecutionPlan& plan,
                                                     absl::string_view name,
                                                     DType type,
                                                     const PlanMemory& memory) {
-  for (const PlannedTensor& tensor : plan.tensors) {
+  for (size_t t = 0; t < plan.tensors.size(); ++t) {
+    const PlannedTensor& tensor = plan.tensors[t];
     if (tensor.name != name) continue;
-    const Storage& storage = plan.storages[tensor.storage];
-    const StorageClass where = storage.storage_class;
+    const StorageClass where = plan.StorageOfTensor(t).storage_class;
     const absl::string_view why =
         WhyUnreadable(tensor, where, type, memory.arena != nullptr);
     if (!why.empty()) {
@@ -60,7 +60,7 @@ absl::StatusOr<absl::Span<const char>> LocateTensor(const ExecutionPlan& plan,
     }
     const char* const start =
         where == StorageClass::kFixed ? memory.fixed : memory.arena;
-    return absl::MakeConstSpan(start + storage.offset_bytes, size);
+    return absl::MakeConstSpan(start + plan.OffsetOfTensor(t), size);
   }
   return absl::NotFoundError(
       absl::StrCat("the plan has no tensor \"", name, "\""));

@@ -24,7 +24,7 @@ class LocateTensorTest : public testing::Test {
     ASSERT_THAT(parameters, IsOk());
     parameters_ = *parameters;
     fixed_.resize(static_cast<size_t>(plan_.fixed_bytes));
-    arena_.resize(static_cast<size_t>(plan_.arena.height_bytes));
+    arena_.resize(static_cast<size_t>(plan_.arena_bytes));
     memory_ = {fixed_.data(), arena_.data(), parameters_.get()};
   }
 
@@ -37,20 +37,21 @@ class LocateTensorTest : public testing::Test {
 
 TEST_F(LocateTensorTest, FindsEveryTensorThatIsKept) {
   size_t in_arena = 0;
-  for (const PlannedTensor& tensor : plan_.tensors) {
+  for (size_t t = 0; t < plan_.tensors.size(); ++t) {
+    const PlannedTensor& tensor = plan_.tensors[t];
     const auto bytes =
         LocateTensor(plan_, tensor.name, tensor.spec.type, memory_);
     ASSERT_THAT(bytes, IsOk()) << tensor.name;
     EXPECT_EQ(bytes->size(), static_cast<size_t>(tensor.size_bytes));
-    const Storage& storage = plan_.storages[tensor.storage];
-    if (storage.storage_class == StorageClass::kModel) {
+    const StorageClass where = plan_.StorageOfTensor(t).storage_class;
+    if (where == StorageClass::kModel) {
       EXPECT_EQ(bytes->data(), reinterpret_cast<const char*>(
                                    *LocateParameter(tensor, *parameters_)));
       continue;
     }
-    const bool fixed = storage.storage_class == StorageClass::kFixed;
+    const bool fixed = where == StorageClass::kFixed;
     EXPECT_EQ(bytes->data(),
-              (fixed ? fixed_ : arena_).data() + storage.offset_bytes);
+              (fixed ? fixed_ : arena_).data() + plan_.OffsetOfTensor(t));
     in_arena += !fixed;
   }
   EXPECT_GT(in_arena, 5u);
@@ -59,24 +60,25 @@ TEST_F(LocateTensorTest, FindsEveryTensorThatIsKept) {
 TEST_F(LocateTensorTest, SaysWhyATensorCannotBeRead) {
   EXPECT_THAT(LocateTensor(plan_, "none", DType::kF32, memory_),
               StatusIs(absl::StatusCode::kNotFound));
-  for (const PlannedTensor& tensor : plan_.tensors) {
+  for (size_t t = 0; t < plan_.tensors.size(); ++t) {
+    const PlannedTensor& tensor = plan_.tensors[t];
     EXPECT_THAT(LocateTensor(
                     plan_, tensor.name,
                     tensor.spec.type == DType::kI32 ? DType::kF32 : DType::kI32,
                     memory_),
                 StatusIs(absl::StatusCode::kFailedPrecondition));
     memory_.arena = nullptr;
-    EXPECT_EQ(
-        LocateTensor(plan_, tensor.name, tensor.spec.type, memory_).ok(),
-        plan_.storages[tensor.storage].storage_class != StorageClass::kArena)
+    EXPECT_EQ(LocateTensor(plan_, tensor.name, tensor.spec.type, memory_).ok(),
+              plan_.StorageOfTensor(t).storage_class != StorageClass::kArena)
         << tensor.name;
     memory_.arena = arena_.data();
   }
 }
 
 TEST_F(LocateTensorTest, RefusesWhatIsNotKept) {
-  for (PlannedTensor& tensor : plan_.tensors) {
-    if (plan_.storages[tensor.storage].storage_class != StorageClass::kArena) {
+  for (size_t t = 0; t < plan_.tensors.size(); ++t) {
+    PlannedTensor& tensor = plan_.tensors[t];
+    if (plan_.StorageOfTensor(t).storage_class != StorageClass::kArena) {
       continue;
     }
     tensor.is_retained = false;

@@ -53,7 +53,7 @@ TabularSteps::TabularSteps(NetworkMode mode, const MemoryOptions& memory,
     : plan(*PlanExecution(TabularMlp(4), mode, memory)),
       parameters(*Parameters::Create(plan, 1)),
       runner(plan, *StepTable::Create(plan, *parameters), DescentOptions(0.01f),
-             *GroupOptimizers::Create(plan.network,
+             *GroupOptimizers::Create(*plan.network,
                                       StochasticGradientDescent(0.01f)),
              &buffers),
       buffers(plan, runner.table(), watch_lent) {}

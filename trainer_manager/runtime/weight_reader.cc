@@ -20,7 +20,7 @@ std::vector<ReadOperand> FindReadOperands(const ExecutionPlan& plan) {
   for (const PlannedStep& step : plan.steps) {
     if (step.kind == StepKind::kReadRows) {
       const ResolvedNetwork::ResolvedLayer& owner =
-          plan.network.layers[plan.network.layers[step.layer].weights_of];
+          plan.network->layers[plan.network->layers[step.layer].weights_of];
       const WeightSpec& table = owner.signature.weights[0];
       operands.push_back(
           {absl::StrCat(owner.name, ".", table.name), table.spec});

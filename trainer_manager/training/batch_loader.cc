@@ -58,7 +58,7 @@ BatchLoader::BatchLoader(const ExecutionPlan& plan, const DataSet& data,
   for (const size_t input : plan.input_tensors) {
     input_types_.push_back(plan.tensors[input].spec.type);
   }
-  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
+  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network->layers) {
     if (layer.is_loss()) ignored_label_ = layer.signature.ignored_label;
   }
 }
@@ -100,7 +100,7 @@ absl::Status BatchLoader::CheckShortBatch(const ExecutionPlan& plan) const {
         absl::StrCat("the last batch has ", rows, " rows of ", planned_rows_,
                      ", but ", why, ": ", remedy, fewer_rows));
   };
-  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
+  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network->layers) {
     if (layer.is_loss() && !ignored_label_) {
       return refuse(
           absl::StrCat("the loss \"", layer.name, "\" ignores no label"),

@@ -13,7 +13,7 @@ namespace footprint {
 namespace {
 
 const ResolvedNetwork::ResolvedLayer& FindLoss(const ExecutionPlan& plan) {
-  const auto& layers = plan.network.layers;
+  const auto& layers = plan.network->layers;
   return *std::find_if(layers.begin(), layers.end(),
                        [](const auto& layer) { return layer.is_loss(); });
 }
@@ -73,7 +73,7 @@ Evaluation::Evaluation(ExecutionPlan plan, std::unique_ptr<Manager> manager,
   const ResolvedNetwork::ResolvedLayer& loss = FindLoss(plan_);
   ignored_label_ = loss.signature.ignored_label;
   has_classes_ = plan_.tensors[plan_.label_tensors[0]].spec.type == DType::kI32;
-  const std::vector<size_t>& outputs = plan_.network.outputs;
+  const std::vector<size_t>& outputs = plan_.network->outputs;
   prediction_ = static_cast<size_t>(
       std::find(outputs.begin(), outputs.end(), loss.inputs[0]) -
       outputs.begin());

@@ -43,7 +43,7 @@ TrainingNotes DescribeSettings(const ExecutionPlan& plan,
                                const ManagerOptions& manager,
                                const LoaderOptions& loader) {
   std::vector<std::string> groups;
-  for (const ParameterGroup& group : plan.network.groups) {
+  for (const ParameterGroup& group : plan.network->groups) {
     groups.push_back(DescribeGroup(group));
   }
   TrainingNotes settings = {
@@ -55,9 +55,9 @@ TrainingNotes DescribeSettings(const ExecutionPlan& plan,
       {"setting.clip_norm", absl::StrFormat("%.9g", manager.clip_norm)},
       {"setting.clip_value", absl::StrFormat("%.9g", manager.clip_value)},
   };
-  for (size_t l = 0; l < plan.network.layers.size(); ++l) {
-    settings[absl::StrCat("setting.layer.", plan.network.layers[l].name)] =
-        DescribeLayer(plan.network, l);
+  for (size_t l = 0; l < plan.network->layers.size(); ++l) {
+    settings[absl::StrCat("setting.layer.", plan.network->layers[l].name)] =
+        DescribeLayer(*plan.network, l);
   }
   return settings;
 }
