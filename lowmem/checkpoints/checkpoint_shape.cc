@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "footprint/lowmem/checkpoints/decoder_form.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {
@@ -60,10 +61,6 @@ constexpr NamedShape kNamedShapes[] = {
       2047}},
 };
 
-bool IsLlamaLike(ModelFamily family) {
-  return IsDecoderFamily(family) && family != ModelFamily::kGpt2;
-}
-
 absl::Status CheckHeads(const CheckpointShape& shape) {
   if (shape.key_value_heads < 1 || shape.heads % shape.key_value_heads != 0) {
     return absl::InvalidArgumentError(
@@ -88,7 +85,7 @@ absl::Status CheckShape(const CheckpointShape& shape) {
           "an extent of ", extent, " is not within 1 and ", kMaximum));
     }
   }
-  if (IsLlamaLike(shape.family)) return CheckHeads(shape);
+  if (HasDecoderForm(shape.family)) return CheckHeads(shape);
   if (shape.hidden % shape.heads != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         shape.hidden, " features do not divide among ", shape.heads, " heads"));
@@ -226,21 +223,20 @@ void AddGpt2(const CheckpointShape& shape, Tensors& tensors) {
   tensors.AddNorm("ln_f", hidden);
 }
 
-void AddLlamaAttention(const CheckpointShape& shape, const std::string& begin,
-                       Tensors& tensors) {
+void AddLlamaAttention(const CheckpointShape& shape, const DecoderForm& form,
+                       const std::string& begin, Tensors& tensors) {
   const int64_t hidden = shape.hidden;
   const int64_t queries = shape.query_features();
   const int64_t keys = shape.key_value_features();
-  const bool has_bias = shape.family == ModelFamily::kQwen2;
-  if (shape.family == ModelFamily::kPhi3) {
+  const bool has_bias = form.has_attention_bias;
+  if (form.has_joined_matrices) {
     tensors.AddMatrix(begin + "qkv_proj", queries + 2 * keys, hidden);
   } else {
     tensors.AddMatrix(begin + "q_proj", queries, hidden, has_bias);
     tensors.AddMatrix(begin + "k_proj", keys, hidden, has_bias);
     tensors.AddMatrix(begin + "v_proj", keys, hidden, has_bias);
   }
-  if (shape.family == ModelFamily::kQwen3 ||
-      shape.family == ModelFamily::kGemma3) {
+  if (form.head_norms != HeadNorms::kNone) {
     tensors.Add(begin + "q_norm.weight", {shape.head_features});
     tensors.Add(begin + "k_norm.weight", {shape.head_features});
   }
@@ -248,6 +244,7 @@ void AddLlamaAttention(const CheckpointShape& shape, const std::string& begin,
 }
 
 void AddLlama(const CheckpointShape& shape, Tensors& tensors) {
+  const DecoderForm& form = DecoderFormOf(shape.family);
   const int64_t hidden = shape.hidden;
   const int64_t inner = shape.intermediate;
   // A model of vectors has no head beside it.
@@ -256,13 +253,13 @@ void AddLlama(const CheckpointShape& shape, Tensors& tensors) {
   for (int64_t i = 0; i < shape.layers; ++i) {
     const std::string layer = absl::StrCat(model, "layers.", i, ".");
     tensors.Add(layer + "input_layernorm.weight", {hidden});
-    AddLlamaAttention(shape, layer + "self_attn.", tensors);
+    AddLlamaAttention(shape, form, layer + "self_attn.", tensors);
     tensors.Add(layer + "post_attention_layernorm.weight", {hidden});
-    if (shape.family == ModelFamily::kGemma3) {
+    if (form.has_norms_after) {
       tensors.Add(layer + "pre_feedforward_layernorm.weight", {hidden});
       tensors.Add(layer + "post_feedforward_layernorm.weight", {hidden});
     }
-    if (shape.family == ModelFamily::kPhi3) {
+    if (form.has_joined_matrices) {
       tensors.AddMatrix(layer + "mlp.gate_up_proj", 2 * inner, hidden);
     } else {
       tensors.AddMatrix(layer + "mlp.gate_proj", inner, hidden);
@@ -364,25 +361,6 @@ nlohmann::ordered_json NomicBertConfig(const CheckpointShape& shape) {
           {"vocab_size", shape.vocabulary}};
 }
 
-// Returns the class of transformers that config.json of the family's public
-// models names.
-const char* CausalClass(ModelFamily family) {
-  switch (family) {
-    case ModelFamily::kMistral:
-      return "MistralForCausalLM";
-    case ModelFamily::kQwen2:
-      return "Qwen2ForCausalLM";
-    case ModelFamily::kQwen3:
-      return "Qwen3ForCausalLM";
-    case ModelFamily::kGemma3:
-      return "Gemma3ForCausalLM";
-    case ModelFamily::kPhi3:
-      return "Phi3ForCausalLM";
-    default:
-      return "LlamaForCausalLM";
-  }
-}
-
 // Returns Llama 3.2's scaling for long positions. Returns null for other
 // shapes, also for SmolLM2, a Llama with 8192 positions.
 nlohmann::ordered_json LlamaScaling(const CheckpointShape& shape) {
@@ -399,21 +377,16 @@ nlohmann::ordered_json LlamaScaling(const CheckpointShape& shape) {
 // Returns the base of the rotary frequencies in the public models. Llama 3.2
 // differs from SmolLM2, which is of the same family, by its positions.
 double LlamaTheta(const CheckpointShape& shape) {
-  switch (shape.family) {
-    case ModelFamily::kLlama:
-      return shape.positions > 8192 ? 500000.0 : 100000.0;
-    case ModelFamily::kQwen2:
-    case ModelFamily::kQwen3:
-    case ModelFamily::kGemma3:
-      return 1000000.0;
-    default:
-      return 10000.0;
+  if (shape.family == ModelFamily::kLlama) {
+    return shape.positions > 8192 ? 500000.0 : 100000.0;
   }
+  return DecoderFormOf(shape.family).public_theta;
 }
 
 nlohmann::ordered_json LlamaConfig(const CheckpointShape& shape) {
+  const DecoderForm& form = DecoderFormOf(shape.family);
   nlohmann::ordered_json config = {
-      {"architectures", {CausalClass(shape.family)}},
+      {"architectures", {CausalClassName(shape.family)}},
       {"model_type", ModelFamilyName(shape.family)},
       {"head_dim", shape.head_features},
       {"hidden_size", shape.hidden},
@@ -422,23 +395,12 @@ nlohmann::ordered_json LlamaConfig(const CheckpointShape& shape) {
       {"num_attention_heads", shape.heads},
       {"num_hidden_layers", shape.layers},
       {"num_key_value_heads", shape.key_value_heads},
-      {"rms_norm_eps",
-       shape.family == ModelFamily::kLlama || shape.family == ModelFamily::kPhi3
-           ? 1e-5
-           : 1e-6},
+      {"rms_norm_eps", form.public_epsilon},
       {"rope_scaling", LlamaScaling(shape)},
       {"rope_theta", LlamaTheta(shape)},
       {"tie_word_embeddings", shape.ties_output},
       {"vocab_size", shape.vocabulary}};
-  if (shape.family == ModelFamily::kGemma3) {
-    // These values are those of both named shapes of the family.
-    config["hidden_activation"] = "gelu_pytorch_tanh";
-    config["query_pre_attn_scalar"] = 256;
-    config["rope_local_base_freq"] = 10000.0;
-    config["sliding_window_pattern"] = 6;
-  } else {
-    config["hidden_act"] = "silu";
-  }
+  config.update(nlohmann::ordered_json::parse(form.public_keys));
   if (shape.window > 0) config["sliding_window"] = shape.window;
   if (shape.is_bidirectional) {
     config["architectures"] = {"Gemma3TextModel"};

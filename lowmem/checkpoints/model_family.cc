@@ -41,6 +41,9 @@ constexpr FamilyNames kFamilies[] = {
     {ModelFamily::kPhi3, "phi3", "Phi3"},
 };
 
+static_assert(sizeof(kFamilies) / sizeof(kFamilies[0]) == kModelFamilies,
+              "Each family has one row, in the order of ModelFamily.");
+
 constexpr const char* kClassEnds[] = {"Model",
                                       "ForMaskedLM",
                                       "TextModel",
@@ -178,6 +181,11 @@ ModelFamily FromPadding(ConfigReader& reader) {
 
 const char* ModelFamilyName(ModelFamily family) {
   return kFamilies[static_cast<size_t>(family)].model_type;
+}
+
+std::string CausalClassName(ModelFamily family) {
+  return absl::StrCat(kFamilies[static_cast<size_t>(family)].classes,
+                      "ForCausalLM");
 }
 
 bool IsDecoderFamily(ModelFamily family) {

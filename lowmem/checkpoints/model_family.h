@@ -45,8 +45,14 @@ enum class ModelFamily {
   kPhi3,
 };
 
+inline constexpr int kModelFamilies = 15;
+
 // Returns the name that "model_type" has, such as "bert".
 const char* ModelFamilyName(ModelFamily family);
+
+// Returns the name of the family's class in transformers that generates text,
+// such as "LlamaForCausalLM".
+std::string CausalClassName(ModelFamily family);
 
 // Returns whether models of the family generate text.
 bool IsDecoderFamily(ModelFamily family);

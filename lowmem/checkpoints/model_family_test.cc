@@ -32,13 +32,8 @@ TEST(FindModelFamilyTest, TakesTheModelType) {
   EXPECT_EQ(*Family(R"("model_type": "distilbert",)"),
             ModelFamily::kDistilBert);
   EXPECT_EQ(*Family(R"("model_type": "gpt2",)"), ModelFamily::kGpt2);
-  for (const ModelFamily family :
-       {ModelFamily::kBert, ModelFamily::kDistilBert, ModelFamily::kGpt2,
-        ModelFamily::kRoberta, ModelFamily::kXlmRoberta,
-        ModelFamily::kCamembert, ModelFamily::kMpnet, ModelFamily::kModernBert,
-        ModelFamily::kNomicBert, ModelFamily::kLlama, ModelFamily::kMistral,
-        ModelFamily::kQwen2, ModelFamily::kQwen3, ModelFamily::kGemma3,
-        ModelFamily::kPhi3}) {
+  for (int i = 0; i < kModelFamilies; ++i) {
+    const auto family = static_cast<ModelFamily>(i);
     EXPECT_EQ(*Family(absl::StrCat("\"model_type\": \"",
                                    ModelFamilyName(family), "\",")),
               family);
@@ -156,7 +151,7 @@ TEST(FindModelFamilyTest, TellsBertByItsPaddingOrNotAtAll) {
     EXPECT_THAT(status.message(),
                 AllOf(HasSubstr("model_type is missing"), HasSubstr("RoBERTa"),
                       HasSubstr("\"bert\", \"distilbert\", \"roberta\""),
-                      HasSubstr("\"gemma3_text\" and \"phi3\"")))
+                      HasSubstr("\"qwen3\", \"gemma3_text\"")))
         << keys;
   }
   EXPECT_THAT(Family(R"("pad_token_id": "0",)").status().message(),

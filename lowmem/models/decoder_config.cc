@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/checkpoints/config_reader.h"
+#include "footprint/lowmem/checkpoints/decoder_form.h"
 
 namespace footprint {
 namespace {
@@ -34,33 +35,6 @@ DecoderConfig ReadGpt2(ConfigReader& reader) {
   return config;
 }
 
-// The values that apply if a family's config leaves them out.
-struct LlamaDefaults {
-  double epsilon = 1e-6;
-  double theta = 10000.0;
-  bool ties_output = false;
-  int64_t window = 0;
-  int64_t head_features = 0;  // 0: the hidden features' share
-  const char* activation_key = "hidden_act";
-  const char* activation = "silu";
-};
-
-LlamaDefaults FindDefaults(ModelFamily family) {
-  LlamaDefaults defaults;
-  if (family == ModelFamily::kMistral) defaults.window = 4096;
-  if (family == ModelFamily::kQwen3) defaults.head_features = 128;
-  if (family == ModelFamily::kPhi3) defaults.epsilon = 1e-5;
-  if (family == ModelFamily::kGemma3) {
-    defaults.theta = 1e6;
-    defaults.ties_output = true;
-    defaults.window = 4096;
-    defaults.head_features = 256;
-    defaults.activation_key = "hidden_activation";
-    defaults.activation = "gelu_pytorch_tanh";
-  }
-  return defaults;
-}
-
 // Reads "layer_types" and returns whether the config has them.
 bool ReadLayerTypes(ConfigReader& reader, int64_t layers,
                     SlidingLayers* sliding) {
@@ -82,22 +56,26 @@ bool ReadLayerTypes(ConfigReader& reader, int64_t layers,
 }
 
 // Reads "layer_types", or the keys of older configs.
-SlidingLayers ReadSlidingLayers(ConfigReader& reader, ModelFamily family,
-                                int64_t layers, int64_t default_window) {
+SlidingLayers ReadSlidingLayers(ConfigReader& reader, const DecoderForm& form,
+                                int64_t layers) {
   SlidingLayers sliding;
-  const bool is_qwen =
-      family == ModelFamily::kQwen2 || family == ModelFamily::kQwen3;
-  if (family == ModelFamily::kLlama) return sliding;
-  if (is_qwen && !reader.FlagOr("use_sliding_window", false)) return sliding;
+  if (form.window_keys == WindowKeys::kNone) return sliding;
+  if (form.window_keys == WindowKeys::kSwitch &&
+      !reader.FlagOr("use_sliding_window", false)) {
+    return sliding;
+  }
   // A null window means none; a missing one means the family's default.
   sliding.window = reader.IsNull("sliding_window")
                        ? 0
-                       : reader.ExtentOr("sliding_window", default_window);
+                       : reader.ExtentOr("sliding_window", form.window);
   if (sliding.window == 0) return sliding;
   if (ReadLayerTypes(reader, layers, &sliding)) return sliding;
-  if (is_qwen) sliding.first = reader.CountOr("max_window_layers", 28);
-  if (family == ModelFamily::kGemma3) {
-    sliding.full_every = reader.ExtentOr("sliding_window_pattern", 6);
+  if (form.first_sliding > 0) {
+    sliding.first = reader.CountOr("max_window_layers", form.first_sliding);
+  }
+  if (form.full_every > 0) {
+    sliding.full_every =
+        reader.ExtentOr("sliding_window_pattern", form.full_every);
   }
   return sliding;
 }
@@ -134,86 +112,87 @@ void ReadRotaryOfLayers(ConfigReader& reader, double theta,
   config->sliding_rotary = std::move(rotations.sliding);
 }
 
-void ReadRotary(ConfigReader& reader, const LlamaDefaults& defaults,
+void ReadRotary(ConfigReader& reader, const DecoderForm& form,
                 DecoderConfig* config) {
-  if (config->family == ModelFamily::kGemma3) {
-    ReadRotaryOfLayers(reader, defaults.theta,
-                       reader.NumberOr("rope_local_base_freq", 10000.0),
-                       config);
+  if (form.sliding_theta > 0) {
+    ReadRotaryOfLayers(
+        reader, form.theta,
+        reader.NumberOr("rope_local_base_freq", form.sliding_theta), config);
   } else {
-    config->rotary = ReadRotaryPositions(
-        reader, MakeRotaryDefaults(*config, defaults.theta));
+    config->rotary =
+        ReadRotaryPositions(reader, MakeRotaryDefaults(*config, form.theta));
   }
 }
 
-void ReadHeads(ConfigReader& reader, const LlamaDefaults& defaults,
+void ReadHeads(ConfigReader& reader, const DecoderForm& form,
                DecoderConfig* config) {
   config->heads = reader.Extent("num_attention_heads");
   config->key_value_heads_or_zero =
       reader.ExtentOr("num_key_value_heads", config->heads);
   config->head_features_or_zero = reader.ExtentOr(
-      "head_dim", defaults.head_features > 0 ? defaults.head_features
-                                             : config->hidden / config->heads);
+      "head_dim", form.head_features > 0 ? form.head_features
+                                         : config->hidden / config->heads);
   if (config->heads % config->key_value_heads() != 0) {
     reader.Fail("num_attention_heads",
                 absl::StrCat(config->heads, " is not a multiple of the ",
                              config->key_value_heads(), " heads of keys"));
   }
-  if (!reader.Has("head_dim") && defaults.head_features == 0) {
+  if (!reader.Has("head_dim") && form.head_features == 0) {
     reader.CheckHeads(config->hidden, config->heads);
   }
 }
 
-void ReadGemma(ConfigReader& reader, DecoderConfig* config) {
-  config->adds_one_to_gains = true;
-  config->has_norms_after = true;
-  config->scales_words = true;
-  const double scalar = reader.NumberOr("query_pre_attn_scalar", 256);
-  if (!(scalar > 0)) reader.Fail("query_pre_attn_scalar", "is not above zero");
-  config->score_scale_or_zero = static_cast<float>(1 / std::sqrt(scalar));
-  config->is_bidirectional =
-      reader.FlagOr("use_bidirectional_attention", false);
+// Reads the keys that only some families have.
+void ReadFormKeys(ConfigReader& reader, const DecoderForm& form,
+                  DecoderConfig* config) {
+  const bool has_bias =
+      form.may_have_attention_bias && reader.FlagOr("attention_bias", false);
+  config->has_attention_bias = form.has_attention_bias || has_bias;
+  config->has_output_bias = has_bias;
+  config->has_feed_bias =
+      form.may_have_feed_bias && reader.FlagOr("mlp_bias", false);
+  if (form.has_query_scalar) {
+    const double scalar = reader.NumberOr("query_pre_attn_scalar", 256);
+    if (!(scalar > 0)) {
+      reader.Fail("query_pre_attn_scalar", "is not above zero");
+    }
+    config->score_scale_or_zero = static_cast<float>(1 / std::sqrt(scalar));
+  }
+  if (form.may_be_bidirectional) {
+    config->is_bidirectional =
+        reader.FlagOr("use_bidirectional_attention", false);
+  }
+  RefuseCaps(reader, form.may_be_bidirectional);
 }
 
 // Reads the config of Llama and the families in its form.
-DecoderConfig ReadLlama(ConfigReader& reader, ModelFamily family) {
-  const LlamaDefaults defaults = FindDefaults(family);
+DecoderConfig ReadLlama(ConfigReader& reader, const DecoderForm& form) {
   DecoderConfig config;
-  config.family = family;
+  config.family = form.family;
   config.layers = reader.Extent("num_hidden_layers");
   config.hidden = reader.Extent("hidden_size");
-  ReadHeads(reader, defaults, &config);
+  ReadHeads(reader, form, &config);
   config.intermediate = reader.Extent("intermediate_size");
   config.vocabulary = reader.Extent("vocab_size");
   config.positions = reader.Extent("max_position_embeddings");
-  config.epsilon = reader.EpsilonOr("rms_norm_eps", defaults.epsilon);
-  config.activation =
-      reader.ActivationOr(defaults.activation_key, defaults.activation);
-  config.ties_output =
-      reader.FlagOr("tie_word_embeddings", defaults.ties_output);
+  config.epsilon = reader.EpsilonOr("rms_norm_eps", form.epsilon);
+  config.activation = reader.ActivationOr(form.activation_key, form.activation);
+  config.ties_output = reader.FlagOr("tie_word_embeddings", form.ties_output);
   config.has_rms_norms = true;
   config.is_gated = true;
   config.is_transposed = false;
-  config.has_joined_matrices = family == ModelFamily::kPhi3;
-  config.has_head_norms =
-      family == ModelFamily::kQwen3 || family == ModelFamily::kGemma3;
-  const bool may_have_bias = family == ModelFamily::kLlama ||
-                             family == ModelFamily::kQwen3 ||
-                             family == ModelFamily::kGemma3;
-  const bool has_bias = may_have_bias && reader.FlagOr("attention_bias", false);
-  config.has_attention_bias = family == ModelFamily::kQwen2 || has_bias;
-  config.has_output_bias = has_bias;
-  config.has_feed_bias =
-      family == ModelFamily::kLlama && reader.FlagOr("mlp_bias", false);
-  if (family == ModelFamily::kGemma3) ReadGemma(reader, &config);
-  RefuseCaps(reader, /*may_be_bidirectional=*/family == ModelFamily::kGemma3);
-  config.sliding =
-      ReadSlidingLayers(reader, family, config.layers, defaults.window);
+  config.has_joined_matrices = form.has_joined_matrices;
+  config.has_head_norms = form.head_norms != HeadNorms::kNone;
+  config.has_norms_after = form.has_norms_after;
+  config.adds_one_to_gains = form.adds_one_to_gains;
+  config.scales_words = form.scales_words;
+  ReadFormKeys(reader, form, &config);
+  config.sliding = ReadSlidingLayers(reader, form, config.layers);
   // A bidirectional config counts the tokens on both sides.
   if (config.is_bidirectional && config.sliding.window > 0) {
     config.sliding.window = config.sliding.window / 2 + 1;
   }
-  if (reader.status().ok()) ReadRotary(reader, defaults, &config);
+  if (reader.status().ok()) ReadRotary(reader, form, &config);
   return config;
 }
 
@@ -345,7 +324,7 @@ DecoderConfig ReadFamily(ConfigReader& reader, ModelFamily family) {
   if (family == ModelFamily::kGpt2) return ReadGpt2(reader);
   if (family == ModelFamily::kModernBert) return ReadModernBert(reader);
   if (family == ModelFamily::kNomicBert) return ReadNomicBert(reader);
-  return ReadLlama(reader, family);
+  return ReadLlama(reader, DecoderFormOf(family));
 }
 
 }  // namespace

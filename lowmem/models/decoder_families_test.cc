@@ -20,6 +20,7 @@
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/checkpoints/checkpoint_generator.h"
 #include "footprint/lowmem/checkpoints/checkpoint_shape.h"
+#include "footprint/lowmem/checkpoints/decoder_form.h"
 #include "footprint/lowmem/checkpoints/model_family.h"
 #include "footprint/lowmem/checkpoints/pack.h"
 #include "footprint/lowmem/models/decoder.h"
@@ -43,16 +44,14 @@ CheckpointShape SmallShape(ModelFamily family) {
   shape.vocabulary = 130;
   shape.positions = 400;
   shape.hidden = 96;
-  shape.layers = 2;
   shape.heads = 6;
   shape.key_value_heads = 3;
   shape.head_features = 20;
   shape.intermediate = 600;  // more than two blocks of columns
-  if (family == ModelFamily::kGemma3) shape.layers = 6;  // one sees all tokens
-  if (family == ModelFamily::kGemma3 || family == ModelFamily::kMistral) {
-    shape.window = 24;
-  }
-  shape.ties_output = family == ModelFamily::kGemma3;
+  const DecoderForm& form = DecoderFormOf(family);
+  shape.layers = std::max<int64_t>(2, form.layer_cycle());
+  shape.window = form.window > 0 ? 24 : 0;
+  shape.ties_output = form.ties_output;
   return shape;
 }
 
@@ -225,9 +224,7 @@ TEST_P(DecoderFamiliesTest, GivesTheLastTokensState) {
 
 INSTANTIATE_TEST_SUITE_P(
     Families, DecoderFamiliesTest,
-    testing::Values(ModelFamily::kLlama, ModelFamily::kMistral,
-                    ModelFamily::kQwen2, ModelFamily::kQwen3,
-                    ModelFamily::kGemma3, ModelFamily::kPhi3),
+    testing::ValuesIn(DecoderFormFamilies()),
     [](const auto& info) { return std::string(ModelFamilyName(info.param)); });
 
 }  // namespace

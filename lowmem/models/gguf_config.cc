@@ -11,6 +11,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "footprint/lowmem/checkpoints/decoder_form.h"
+#include "footprint/lowmem/checkpoints/model_family.h"
 #include "footprint/lowmem/weights/float_reader.h"
 #include "nlohmann/json.hpp"
 
@@ -19,20 +22,20 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kKnown[] =
-    "\"llama\", \"qwen2\", \"qwen3\", \"gemma3\", \"phi3\" and \"gpt2\"";
-
 // Writes the keys of a file in the form of a config.json, and keeps the first
 // error.
 class ConfigWriter {
  public:
   ConfigWriter(const GgufIndex& index, std::string architecture)
-      : index_(index), architecture_(std::move(architecture)) {}
+      : index_(index),
+        architecture_(std::move(architecture)),
+        form_(FindDecoderFormOfGguf(architecture_)) {}
 
   const absl::Status& status() const { return status_; }
   std::string text() const { return json_.dump(); }
-  const std::string& architecture() const { return architecture_; }
   bool Is(const char* name) const { return architecture_ == name; }
+  // Returns the form of the architecture, or null if it has none.
+  const DecoderForm* form() const { return form_; }
 
   std::string Key(const char* name) const {
     return absl::StrCat(architecture_, ".", name);
@@ -96,6 +99,7 @@ class ConfigWriter {
 
   const GgufIndex& index_;
   const std::string architecture_;
+  const DecoderForm* const form_;
   Json json_ = Json::object();
   absl::Status status_;
 };
@@ -188,6 +192,7 @@ void WriteYarn(ConfigWriter& writer, Json* parameters) {
 // afterwards. A file with a factor and no type means "linear"; older files use
 // another key.
 void WriteScaling(ConfigWriter& writer, WeightStore& store) {
+  const DecoderForm& form = *writer.form();
   Json parameters = Json::object();
   parameters["rope_theta"] = writer.NumberOr("rope.freq_base", 10000.0);
   const std::string type = writer.TextOr("rope.scaling.type", "linear");
@@ -222,24 +227,25 @@ void WriteScaling(ConfigWriter& writer, WeightStore& store) {
         (static_cast<double>(turned) + middle) /
         static_cast<double>(std::max<int64_t>(1, head));
   }
-  if (writer.Is("gemma3")) {
+  if (form.sliding_theta > 0) {
     // Sliding layers have separate angles, without the scaling.
-    Json sliding = {{"rope_theta", writer.NumberOr("rope.freq_base_swa", 1e4)}};
+    Json sliding = {
+        {"rope_theta",
+         writer.NumberOr("rope.freq_base_swa", form.sliding_theta)}};
     parameters = {{"full_attention", parameters},
                   {"sliding_attention", sliding}};
   }
   writer.Write("rope_parameters", parameters);
 }
 
-void WriteGemmaKeys(ConfigWriter& writer) {
-  writer.Write("hidden_activation", "gelu_pytorch_tanh");
+void WriteQueryScalar(ConfigWriter& writer) {
   // The largest model divides scores by the root of hidden / heads. The others
   // divide them by the root of a head's features.
-  constexpr int64_t kLargestLayers = 62;
   const int64_t hidden = writer.Integer("embedding_length");
   const int64_t heads =
       std::max<int64_t>(1, writer.Integer("attention.head_count"));
-  const bool is_largest = writer.Integer("block_count") == kLargestLayers;
+  const bool is_largest =
+      writer.Integer("block_count") == writer.form()->gguf_largest_layers;
   writer.Write("query_pre_attn_scalar",
                is_largest
                    ? hidden / heads
@@ -261,8 +267,9 @@ void WriteWindow(ConfigWriter& writer) {
 }
 
 void WriteLlamaConfig(ConfigWriter& writer, WeightStore& store) {
-  writer.Write("model_type", writer.Is("gemma3") ? std::string("gemma3_text")
-                                                 : writer.architecture());
+  const DecoderForm& form = *writer.form();
+  writer.Write("model_type", ModelFamilyName(form.family));
+  writer.Write(form.activation_key, form.activation);
   writer.WriteInteger("num_hidden_layers", "block_count");
   writer.WriteInteger("hidden_size", "embedding_length");
   writer.WriteInteger("num_attention_heads", "attention.head_count");
@@ -292,8 +299,8 @@ void WriteLlamaConfig(ConfigWriter& writer, WeightStore& store) {
   if (writer.IntegerOr("expert_count", 0) > 0) {
     writer.Refuse("mixtures of experts are not supported");
   }
-  if (writer.Is("gemma3")) WriteGemmaKeys(writer);
-  if (!writer.Is("llama")) WriteWindow(writer);
+  if (form.has_query_scalar) WriteQueryScalar(writer);
+  if (form.window_keys != WindowKeys::kNone) WriteWindow(writer);
   WriteScaling(writer, store);
 }
 
@@ -331,7 +338,8 @@ void SetWhatTensorsSay(const ConfigWriter& writer, DecoderConfig* config) {
   config->has_joined_matrices = writer.HasTensor("blk.0.attn_qkv.weight");
   config->is_transposed = false;
   config->adds_one_to_gains = false;
-  config->rotary.has_neighbours = writer.Is("llama");
+  config->rotary.has_neighbours =
+      writer.form() != nullptr && writer.form()->gguf_has_neighbours;
 }
 
 // Refuses keys of other models with the same architecture, which would silently
@@ -417,12 +425,13 @@ absl::StatusOr<DecoderConfig> ReadGgufConfig(const GgufIndex& index,
   }
   if (writer.Is("gpt2")) {
     WriteGpt2Config(writer);
-  } else if (writer.Is("llama") || writer.Is("qwen2") || writer.Is("qwen3") ||
-             writer.Is("gemma3") || writer.Is("phi3")) {
+  } else if (writer.form() != nullptr) {
     WriteLlamaConfig(writer, store);
   } else {
     writer.Refuse(absl::StrCat("general.architecture \"", *architecture,
-                               "\" is not supported; ", kKnown, " are"));
+                               "\" is not supported; ",
+                               absl::StrJoin(GgufArchitectures(), ", "),
+                               " and \"gpt2\" are"));
   }
   RefuseOtherSums(writer);
   if (writer.status().ok()) WriteVocabulary(index, writer);

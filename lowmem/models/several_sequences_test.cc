@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -21,6 +22,7 @@
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/checkpoints/checkpoint_generator.h"
 #include "footprint/lowmem/checkpoints/checkpoint_shape.h"
+#include "footprint/lowmem/checkpoints/decoder_form.h"
 #include "footprint/lowmem/checkpoints/model_family.h"
 #include "footprint/lowmem/checkpoints/pack.h"
 #include "footprint/lowmem/checkpoints/quantise.h"
@@ -46,16 +48,16 @@ CheckpointShape SmallShape(ModelFamily family) {
   shape.vocabulary = 130;
   shape.positions = 100;
   shape.hidden = 96;
-  shape.layers = family == ModelFamily::kGemma3 ? 6 : 2;
+  shape.layers = 2;
   shape.heads = 6;
   shape.intermediate = 544;  // more than two blocks of columns
   if (family == ModelFamily::kGpt2) return shape;
   shape.key_value_heads = 3;
   shape.head_features = 32;
-  if (family == ModelFamily::kGemma3 || family == ModelFamily::kMistral) {
-    shape.window = 24;
-  }
-  shape.ties_output = family == ModelFamily::kGemma3;
+  const DecoderForm& form = DecoderFormOf(family);
+  shape.layers = std::max<int64_t>(2, form.layer_cycle());
+  shape.window = form.window > 0 ? 24 : 0;
+  shape.ties_output = form.ties_output;
   return shape;
 }
 
@@ -269,13 +271,17 @@ TEST_P(SeveralSequencesTest, HaveTheBitsOfEachAloneWithQuantisedWeights) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Families, SeveralSequencesTest,
-    testing::Values(ModelFamily::kGpt2, ModelFamily::kLlama,
-                    ModelFamily::kMistral, ModelFamily::kQwen2,
-                    ModelFamily::kQwen3, ModelFamily::kGemma3,
-                    ModelFamily::kPhi3),
-    [](const auto& info) { return std::string(ModelFamilyName(info.param)); });
+std::vector<ModelFamily> AllFamilies() {
+  std::vector<ModelFamily> families = DecoderFormFamilies();
+  families.push_back(ModelFamily::kGpt2);
+  return families;
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, SeveralSequencesTest,
+                         testing::ValuesIn(AllFamilies()),
+                         [](const auto& info) {
+                           return std::string(ModelFamilyName(info.param));
+                         });
 
 TEST(SequencesTest, RefuseWrongInputAndStayAsTheyWere) {
   const std::string folder = WriteModel(ModelFamily::kLlama, DType::kF32);

@@ -21,18 +21,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/types/optional.h"
 #include "footprint/base/text/progress_bar.h"
 #include "footprint/lowmem/checkpoints/checkpoint_generator.h"
+#include "footprint/lowmem/checkpoints/checkpoint_shape.h"
 #include "footprint/lowmem/programs/command_line.h"
 
 ABSL_FLAG(std::string, shape, "minilm",
-          "the model whose shape is written: bert-base, bert-large, "
-          "bert-large-multilingual, minilm, distilbert, "
-          "modernbert-base, nomic-embed, embeddinggemma-300m, "
-          "gpt2, gpt2-medium, gpt2-large, gpt2-xl, smollm2-135m, llama-3.2-1b, "
-          "llama-3.2-3b, mistral-7b, qwen2.5-0.5b, qwen3-0.6b, gemma-3-1b or "
-          "phi-3-mini");
+          absl::StrCat("the model whose shape is written: ",
+                       absl::StrJoin(footprint::CheckpointShapeNames(), ", ")));
 ABSL_FLAG(absl::optional<int64_t>, vocabulary, absl::nullopt,
           "number of words in the vocabulary; default: the shape's");
 ABSL_FLAG(absl::optional<int64_t>, positions, absl::nullopt,

@@ -7,7 +7,7 @@ The expected numbers are those of transformers' model in double precision. The s
 model in float32 on one thread has an error of its own, which is stored beside them
 as the measure for the C++ decoder's. Frequencies and angles are floats in both.
 
-    python3 lowmem/models/testdata/testdata/make_golden_decoders.py lowmem/models/testdata
+    python3 lowmem/models/testdata/testdata/make_golden_decoders.py lowmem/models/testdata [NAME...]
 
 Needs python3-transformers 5 and python3-torch, as Debian sid has them (a folder of
 debootstrap will do). The checkpoints and the ids come out the same every time.
@@ -18,20 +18,7 @@ import sys
 
 import numpy
 import torch
-from transformers import (
-    Gemma3ForCausalLM,
-    Gemma3TextConfig,
-    LlamaConfig,
-    LlamaForCausalLM,
-    MistralConfig,
-    MistralForCausalLM,
-    Phi3Config,
-    Phi3ForCausalLM,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-    Qwen3Config,
-    Qwen3ForCausalLM,
-)
+import transformers
 
 from golden_model import write_safetensors
 
@@ -59,7 +46,7 @@ def rope(kind, theta=10000.0, **keys):
 
 def models():
     """Name -> configuration and class, one for each thing that may go wrong."""
-    yield "llama", LlamaForCausalLM, LlamaConfig(
+    yield "llama", transformers.LlamaForCausalLM, transformers.LlamaConfig(
         **COMMON,
         rms_norm_eps=1e-5,
         tie_word_embeddings=True,
@@ -72,19 +59,19 @@ def models():
             original_max_position_embeddings=256,
         ),
     )
-    yield "llama_biases", LlamaForCausalLM, LlamaConfig(
+    yield "llama_biases", transformers.LlamaForCausalLM, transformers.LlamaConfig(
         **COMMON,
         attention_bias=True,
         mlp_bias=True,
         rope_parameters=rope("linear", factor=4.0),
     )
-    yield "mistral", MistralForCausalLM, MistralConfig(
+    yield "mistral", transformers.MistralForCausalLM, transformers.MistralConfig(
         **COMMON, head_dim=12, sliding_window=300, rope_parameters=rope("default")
     )
-    yield "qwen2", Qwen2ForCausalLM, Qwen2Config(
+    yield "qwen2", transformers.Qwen2ForCausalLM, transformers.Qwen2Config(
         **COMMON, tie_word_embeddings=True, rope_parameters=rope("default", 1e6)
     )
-    yield "qwen2_yarn", Qwen2ForCausalLM, Qwen2Config(
+    yield "qwen2_yarn", transformers.Qwen2ForCausalLM, transformers.Qwen2Config(
         **COMMON,
         use_sliding_window=True,
         sliding_window=20,
@@ -93,13 +80,13 @@ def models():
             "yarn", 1e6, factor=4.0, original_max_position_embeddings=2048
         ),
     )
-    yield "qwen3", Qwen3ForCausalLM, Qwen3Config(
+    yield "qwen3", transformers.Qwen3ForCausalLM, transformers.Qwen3Config(
         **COMMON,
         head_dim=16,
         tie_word_embeddings=True,
         rope_parameters=rope("default", 1e6),
     )
-    yield "gemma3_text", Gemma3ForCausalLM, Gemma3TextConfig(
+    yield "gemma3_text", transformers.Gemma3ForCausalLM, transformers.Gemma3TextConfig(
         **COMMON,
         head_dim=16,
         query_pre_attn_scalar=24,
@@ -111,7 +98,7 @@ def models():
         },
     )
     short = [1.0 + 0.05 * i for i in range(3)]
-    yield "phi3", Phi3ForCausalLM, Phi3Config(
+    yield "phi3", transformers.Phi3ForCausalLM, transformers.Phi3Config(
         **COMMON,
         pad_token_id=0,
         bos_token_id=1,
@@ -174,8 +161,10 @@ def make(root, name, kind, config):
 
 def main():
     torch.set_num_threads(1)
+    root, *names = sys.argv[1:]
     for name, kind, config in models():
-        make(sys.argv[1], name, kind, config)
+        if not names or name in names:
+            make(root, name, kind, config)
 
 
 if __name__ == "__main__":

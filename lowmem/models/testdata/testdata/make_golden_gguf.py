@@ -8,7 +8,7 @@ quantises it. The expected numbers are those of transformers' model in double
 precision with the weights that python3-gguf reads from that file, and the measure
 is its error in float32, as in make_golden_decoders.py.
 
-    python3 lowmem/models/testdata/testdata/make_golden_gguf.py lowmem/models/testdata
+    python3 lowmem/models/testdata/testdata/make_golden_gguf.py lowmem/models/testdata [NAME...]
 
 Needs python3-transformers 5, python3-torch, python3-gguf and llama.cpp-tools, as
 Debian sid has them (a folder of debootstrap will do).
@@ -24,22 +24,7 @@ import tempfile
 import gguf
 import numpy
 import torch
-from transformers import (
-    Gemma3ForCausalLM,
-    Gemma3TextConfig,
-    GPT2Config,
-    GPT2LMHeadModel,
-    LlamaConfig,
-    LlamaForCausalLM,
-    MistralConfig,
-    MistralForCausalLM,
-    Phi3Config,
-    Phi3ForCausalLM,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-    Qwen3Config,
-    Qwen3ForCausalLM,
-)
+import transformers
 
 from make_golden_decoders import VOCABULARY, randomise, rope, write_expected
 
@@ -86,25 +71,25 @@ def models():
         high_freq_factor=4.0,
         original_max_position_embeddings=256,
     )
-    yield "llama", LlamaForCausalLM, LlamaConfig(
+    yield "llama", transformers.LlamaForCausalLM, transformers.LlamaConfig(
         **WIDE, rms_norm_eps=1e-5, tie_word_embeddings=True, rope_parameters=llama3
     ), ["Q4_K_M"]
-    yield "llama_q5_k", LlamaForCausalLM, LlamaConfig(
+    yield "llama_q5_k", transformers.LlamaForCausalLM, transformers.LlamaConfig(
         **{**WIDE, "num_hidden_layers": 1}, rope_parameters=rope("linear", factor=4.0)
     ), ["--pure", "Q5_K"]
-    yield "mistral", MistralForCausalLM, MistralConfig(
+    yield "mistral", transformers.MistralForCausalLM, transformers.MistralConfig(
         **COMMON, sliding_window=None, rope_parameters=rope("default")
     ), ["--pure", "Q5_1"]
-    yield "qwen2", Qwen2ForCausalLM, Qwen2Config(
+    yield "qwen2", transformers.Qwen2ForCausalLM, transformers.Qwen2Config(
         **COMMON, tie_word_embeddings=True, rope_parameters=rope("default", 1e6)
     ), ["--pure", "Q8_0"]
-    yield "qwen3", Qwen3ForCausalLM, Qwen3Config(
+    yield "qwen3", transformers.Qwen3ForCausalLM, transformers.Qwen3Config(
         **COMMON,
         head_dim=32,
         tie_word_embeddings=True,
         rope_parameters=rope("default", 1e6),
     ), ["--pure", "Q4_0"]
-    yield "gemma3", Gemma3ForCausalLM, Gemma3TextConfig(
+    yield "gemma3", transformers.Gemma3ForCausalLM, transformers.Gemma3TextConfig(
         **{**COMMON, "num_hidden_layers": 6},
         head_dim=32,
         query_pre_attn_scalar=32,
@@ -115,7 +100,7 @@ def models():
         },
     ), ["--pure", "Q5_0"]
     short = [1.0 + 0.05 * i for i in range(6)]
-    yield "phi3", Phi3ForCausalLM, Phi3Config(
+    yield "phi3", transformers.Phi3ForCausalLM, transformers.Phi3Config(
         **COMMON,
         pad_token_id=0,
         bos_token_id=1,
@@ -129,7 +114,7 @@ def models():
             original_max_position_embeddings=4608,
         ),
     ), ["--pure", "Q4_1"]
-    yield "gpt2", GPT2LMHeadModel, GPT2Config(
+    yield "gpt2", transformers.GPT2LMHeadModel, transformers.GPT2Config(
         vocab_size=VOCABULARY,
         n_positions=8192,
         n_ctx=8192,
@@ -215,8 +200,10 @@ def make(root, name, kind, config, types):
 
 def main():
     torch.set_num_threads(1)
+    root, *names = sys.argv[1:]
     for name, kind, config, types in models():
-        make(sys.argv[1], name, kind, config, types)
+        if not names or name in names:
+            make(root, name, kind, config, types)
 
 
 if __name__ == "__main__":

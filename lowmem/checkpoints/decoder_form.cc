@@ -1,0 +1,135 @@
+#include "footprint/lowmem/checkpoints/decoder_form.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace footprint {
+namespace {
+
+constexpr DecoderForm MakeLlama() {
+  DecoderForm form;
+  form.may_have_attention_bias = true;
+  form.may_have_feed_bias = true;
+  form.gguf_name = "llama";
+  form.gguf_has_neighbours = true;
+  form.public_epsilon = 1e-5;
+  return form;
+}
+
+// GGUF files of Mistral say "llama".
+constexpr DecoderForm MakeMistral() {
+  DecoderForm form;
+  form.family = ModelFamily::kMistral;
+  form.window = 4096;
+  form.window_keys = WindowKeys::kWindow;
+  return form;
+}
+
+constexpr DecoderForm MakeQwen2() {
+  DecoderForm form;
+  form.family = ModelFamily::kQwen2;
+  form.window_keys = WindowKeys::kSwitch;
+  form.first_sliding = 28;
+  form.has_attention_bias = true;
+  form.gguf_name = "qwen2";
+  form.public_theta = 1e6;
+  return form;
+}
+
+constexpr DecoderForm MakeQwen3() {
+  DecoderForm form = MakeQwen2();
+  form.family = ModelFamily::kQwen3;
+  form.head_features = 128;
+  form.may_have_attention_bias = true;
+  form.has_attention_bias = false;
+  form.head_norms = HeadNorms::kEach;
+  form.gguf_name = "qwen3";
+  return form;
+}
+
+constexpr DecoderForm MakeGemma3() {
+  DecoderForm form;
+  form.family = ModelFamily::kGemma3;
+  form.theta = 1e6;
+  form.sliding_theta = 10000.0;
+  form.ties_output = true;
+  form.head_features = 256;
+  form.activation_key = "hidden_activation";
+  form.activation = "gelu_pytorch_tanh";
+  form.window = 4096;
+  form.full_every = 6;
+  form.window_keys = WindowKeys::kWindow;
+  form.may_have_attention_bias = true;
+  form.may_be_bidirectional = true;
+  form.has_query_scalar = true;
+  form.head_norms = HeadNorms::kEach;
+  form.has_norms_after = true;
+  form.adds_one_to_gains = true;
+  form.scales_words = true;
+  form.gguf_name = "gemma3";
+  form.gguf_largest_layers = 62;
+  form.public_theta = 1e6;
+  form.public_keys = R"({"hidden_activation": "gelu_pytorch_tanh",
+                         "query_pre_attn_scalar": 256,
+                         "rope_local_base_freq": 10000.0,
+                         "sliding_window_pattern": 6})";
+  return form;
+}
+
+constexpr DecoderForm MakePhi3() {
+  DecoderForm form;
+  form.family = ModelFamily::kPhi3;
+  form.epsilon = 1e-5;
+  form.window_keys = WindowKeys::kWindow;
+  form.has_joined_matrices = true;
+  form.gguf_name = "phi3";
+  form.public_epsilon = 1e-5;
+  return form;
+}
+
+constexpr DecoderForm kForms[] = {MakeLlama(), MakeMistral(), MakeQwen2(),
+                                  MakeQwen3(), MakeGemma3(),  MakePhi3()};
+
+const DecoderForm* Find(ModelFamily family) {
+  for (const DecoderForm& form : kForms) {
+    if (form.family == family) return &form;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+int64_t DecoderForm::layer_cycle() const {
+  return std::max<int64_t>(1, full_every);
+}
+
+bool HasDecoderForm(ModelFamily family) { return Find(family) != nullptr; }
+
+const DecoderForm& DecoderFormOf(ModelFamily family) { return *Find(family); }
+
+const DecoderForm* FindDecoderFormOfGguf(absl::string_view architecture) {
+  for (const DecoderForm& form : kForms) {
+    if (form.gguf_name != nullptr && architecture == form.gguf_name) {
+      return &form;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<ModelFamily> DecoderFormFamilies() {
+  std::vector<ModelFamily> families;
+  for (const DecoderForm& form : kForms) families.push_back(form.family);
+  return families;
+}
+
+std::vector<std::string> GgufArchitectures() {
+  std::vector<std::string> names;
+  for (const DecoderForm& form : kForms) {
+    if (form.gguf_name == nullptr) continue;
+    names.push_back(absl::StrCat("\"", form.gguf_name, "\""));
+  }
+  return names;
+}
+
+}  // namespace footprint
