@@ -70,6 +70,7 @@ TEST(CheckpointGeneratorTest, HasAsManyParametersAsThePublicModels) {
   EXPECT_EQ(parameters("qwen3-0.6b"), 596'049'920);
   EXPECT_EQ(parameters("gemma-3-1b"), 999'885'952);
   EXPECT_EQ(parameters("phi-3-mini"), 3'821'079'552);
+  EXPECT_EQ(parameters("gemma-2b"), 2'506'172'416);
 }
 
 TEST(CheckpointGeneratorTest, WritesPublicNamesAndShapes) {

@@ -59,6 +59,8 @@ constexpr NamedShape kNamedShapes[] = {
     {"phi-3-mini",
      {ModelFamily::kPhi3, 32064, 4096, 3072, 32, 32, 8192, 0, 32, 96, false,
       2047}},
+    {"gemma-2b",
+     {ModelFamily::kGemma, 256000, 8192, 2048, 18, 8, 16384, 0, 1, 256, true}},
 };
 
 absl::Status CheckHeads(const CheckpointShape& shape) {

@@ -48,6 +48,25 @@ constexpr DecoderForm MakeQwen3() {
   return form;
 }
 
+// Some configs of the first models say "hidden_act": "gelu", and later
+// "hidden_activation" names the approximation with which they were trained.
+constexpr DecoderForm MakeGemma() {
+  DecoderForm form;
+  form.family = ModelFamily::kGemma;
+  form.ties_output = true;
+  form.head_features = 256;
+  form.activation_key = "hidden_activation";
+  form.activation = "gelu_pytorch_tanh";
+  form.older_activation_key = "hidden_act";
+  form.may_have_attention_bias = true;
+  form.adds_one_to_gains = true;
+  form.scales_words = true;
+  form.gguf_name = "gemma";
+  form.public_keys = R"({"hidden_act": "gelu_pytorch_tanh",
+                         "hidden_activation": "gelu_pytorch_tanh"})";
+  return form;
+}
+
 constexpr DecoderForm MakeGemma3() {
   DecoderForm form;
   form.family = ModelFamily::kGemma3;
@@ -89,7 +108,8 @@ constexpr DecoderForm MakePhi3() {
 }
 
 constexpr DecoderForm kForms[] = {MakeLlama(), MakeMistral(), MakeQwen2(),
-                                  MakeQwen3(), MakeGemma3(),  MakePhi3()};
+                                  MakeQwen3(), MakeGemma3(),  MakePhi3(),
+                                  MakeGemma()};
 
 const DecoderForm* Find(ModelFamily family) {
   for (const DecoderForm& form : kForms) {

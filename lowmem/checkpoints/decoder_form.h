@@ -50,6 +50,8 @@ struct DecoderForm {
   int64_t head_features = 0;  // 0: the hidden features' share
   const char* activation_key = "hidden_act";
   const char* activation = "silu";
+  // The key that counts if `activation_key` is missing; null if there is none.
+  const char* older_activation_key = nullptr;
   int64_t window = 0;
   // The last layer of each group of this many sees all tokens; 0: no such
   // groups.

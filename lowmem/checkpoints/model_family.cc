@@ -39,6 +39,7 @@ constexpr FamilyNames kFamilies[] = {
     {ModelFamily::kQwen3, "qwen3", "Qwen3"},
     {ModelFamily::kGemma3, "gemma3_text", "Gemma3"},
     {ModelFamily::kPhi3, "phi3", "Phi3"},
+    {ModelFamily::kGemma, "gemma", "Gemma"},
 };
 
 static_assert(sizeof(kFamilies) / sizeof(kFamilies[0]) == kModelFamilies,

@@ -43,9 +43,10 @@ enum class ModelFamily {
   kQwen3,
   kGemma3,  // only the text models
   kPhi3,
+  kGemma,  // the first generation
 };
 
-inline constexpr int kModelFamilies = 15;
+inline constexpr int kModelFamilies = 16;
 
 // Returns the name that "model_type" has, such as "bert".
 const char* ModelFamilyName(ModelFamily family);

@@ -1,4 +1,4 @@
-// A decoder (GPT-2, Llama, Mistral, Qwen, Gemma 3, Phi-3: see decoder_config.h)
+// A decoder (GPT-2, Llama and the families in its form: see decoder_config.h)
 // whose weights are read a tile at a time, inside a budget of bytes that
 // includes the keys and values of the tokens that were read. Encoders with the
 // same layers (ModernBERT, NomicBert, EmbeddingGemma) run here, too.

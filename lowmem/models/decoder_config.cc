@@ -176,7 +176,11 @@ DecoderConfig ReadLlama(ConfigReader& reader, const DecoderForm& form) {
   config.vocabulary = reader.Extent("vocab_size");
   config.positions = reader.Extent("max_position_embeddings");
   config.epsilon = reader.EpsilonOr("rms_norm_eps", form.epsilon);
-  config.activation = reader.ActivationOr(form.activation_key, form.activation);
+  const bool has_older = form.older_activation_key != nullptr &&
+                         !reader.Has(form.activation_key);
+  config.activation = reader.ActivationOr(
+      has_older ? form.older_activation_key : form.activation_key,
+      form.activation);
   config.ties_output = reader.FlagOr("tie_word_embeddings", form.ties_output);
   config.has_rms_norms = true;
   config.is_gated = true;

@@ -4,8 +4,8 @@
 //       footprint::ReadDecoderConfig("Qwen3-0.6B/config.json");
 //
 // Families: GPT-2, Llama 2 and 3 (and models in their form, such as SmolLM2),
-// Mistral, Qwen 2.5 and 3, Gemma 3 (text) and Phi-3, and encoders with the same
-// layers: ModernBERT, NomicBert (nomic-embed-text) and the bidirectional Gemma
+// Mistral, Qwen 2.5 and 3, Gemma and Gemma 3 (text), and Phi-3, and encoders
+// with the same layers: ModernBERT, NomicBert (nomic-embed-text) and the bidirectional Gemma
 // 3 (EmbeddingGemma). They differ in the fields of DecoderConfig and in the
 // names of their tensors (decoder_weights.h). Configs of transformers 4 and 5
 // are read: "rope_scaling" and "rope_parameters", "layer_types" and its earlier

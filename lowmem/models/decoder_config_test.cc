@@ -189,6 +189,38 @@ TEST(ParseDecoderConfigTest, ReadsGemmasLayers) {
             config->sliding_rotary.frequencies[1]);
 }
 
+// The config of the public gemma-2b, without its activation.
+constexpr char kFirstGemma[] = R"({
+  "architectures": ["GemmaForCausalLM"], "attention_bias": false,
+  "head_dim": 256, "hidden_size": 2048, "intermediate_size": 16384,
+  "max_position_embeddings": 8192, "model_type": "gemma",
+  "num_attention_heads": 8, "num_hidden_layers": 18, "num_key_value_heads": 1,
+  "rms_norm_eps": 1e-06, "rope_scaling": null, "rope_theta": 10000.0,
+  "vocab_size": 256000
+})";
+
+TEST(ParseDecoderConfigTest, ReadsTheFirstGemma) {
+  const auto config = ParseDecoderConfig(kFirstGemma, "config.json");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_TRUE(config->ties_output);
+  EXPECT_TRUE(config->adds_one_to_gains);
+  EXPECT_TRUE(config->scales_words);
+  EXPECT_FALSE(config->has_norms_after);
+  EXPECT_FALSE(config->has_head_norms);
+  EXPECT_EQ(config->score_scale(), 1.0f / 16);
+  EXPECT_EQ(config->activation, Activation::kGeluTanh);
+  EXPECT_EQ(With(kFirstGemma, R"("hidden_act": "gelu")")->activation,
+            Activation::kGelu);
+  EXPECT_EQ(With(kFirstGemma, R"("hidden_act": "gelu",
+                                 "hidden_activation": "gelu_pytorch_tanh")")
+                ->activation,
+            Activation::kGeluTanh);
+  EXPECT_THAT(With(kFirstGemma, R"("hidden_act": "mish")").status().message(),
+              HasSubstr("hidden_act is \"mish\"; known are"));
+  EXPECT_THAT(With(kFirstGemma, R"("use_bidirectional_attention": true)"),
+              StatusIs(absl::StatusCode::kUnimplemented));
+}
+
 TEST(ParseDecoderConfigTest, FindsTheFeaturesOfAHead) {
   const std::string llama =
       absl::StrReplaceAll(kLlama, {{"\"head_dim\": 64,", ""}});

@@ -115,7 +115,8 @@ TEST_P(DecoderGoldenTest, ErrsAtMostTwiceAsMuchAsPyTorch) {
 INSTANTIATE_TEST_SUITE_P(Families, DecoderGoldenTest,
                          testing::Values("gpt2", "llama", "llama_biases",
                                          "mistral", "qwen2", "qwen2_yarn",
-                                         "qwen3", "gemma3_text", "phi3"),
+                                         "qwen3", "gemma3_text", "phi3",
+                                         "gemma"),
                          [](const auto& info) {
                            return std::string(info.param);
                          });
@@ -211,7 +212,7 @@ TEST_P(GgufGoldenTest, ErrsAtMostTwiceAsMuchAsPyTorch) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, GgufGoldenTest,
-                         testing::Values("gemma3", "gpt2", "llama",
+                         testing::Values("gemma", "gemma3", "gpt2", "llama",
                                          "llama_q5_k", "mistral", "phi3",
                                          "qwen2", "qwen3"),
                          [](const auto& info) {

@@ -6,13 +6,12 @@
 //   absl::StatusOr<footprint::DecoderConfig> config =
 //       footprint::ReadGgufConfig(*index, **store);
 //
-// Architectures: "llama" (which files of Mistral and SmolLM2 also have),
-// "qwen2", "qwen3", "gemma3", "phi3" and "gpt2". The keys are passed to
-// ParseDecoderConfig in the form of a config.json, so that both go through the
-// same checks. Some settings have no key and come from the tensors: the
-// vocabulary, whether the output's matrix is that of the words, which biases
-// exist, and the factors of the rotation (rope_freqs.weight,
-// rope_factors_short.weight).
+// Architectures: those of decoder_form.h, of which files of Mistral and SmolLM2
+// have "llama", and "gpt2". The keys are passed to ParseDecoderConfig in the
+// form of a config.json, so that both go through the same checks. Some settings
+// have no key and come from the tensors: the vocabulary, whether the output's
+// matrix is that of the words, which biases exist, and the factors of the
+// rotation (rope_freqs.weight, rope_factors_short.weight).
 //
 // GGUF files differ from published checkpoints in three ways that change the
 // computation: "llama" has the rows of queries and keys in another order, the

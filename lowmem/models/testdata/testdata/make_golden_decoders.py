@@ -112,6 +112,10 @@ def models():
             original_max_position_embeddings=4608,
         ),
     )
+    # Gemma of the first generation, whose gains are stored less one.
+    yield "gemma", transformers.GemmaForCausalLM, transformers.GemmaConfig(
+        **COMMON, head_dim=16, rope_parameters=rope("default")
+    )
 
 
 def logits_of(model, ids):

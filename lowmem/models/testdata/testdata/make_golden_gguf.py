@@ -114,6 +114,9 @@ def models():
             original_max_position_embeddings=4608,
         ),
     ), ["--pure", "Q4_1"]
+    yield "gemma", transformers.GemmaForCausalLM, transformers.GemmaConfig(
+        **COMMON, head_dim=32, rope_parameters=rope("default")
+    ), ["--pure", "Q8_0"]
     yield "gpt2", transformers.GPT2LMHeadModel, transformers.GPT2Config(
         vocab_size=VOCABULARY,
         n_positions=8192,
@@ -169,7 +172,7 @@ def take_weights(model, path):
             rows, columns = values.shape
             values = values.reshape(heads, rows // heads // 2, 2, columns)
             values = values.swapaxes(1, 2).reshape(rows, columns)
-        if arch == "gemma3" and base.endswith("norm"):
+        if arch.startswith("gemma") and base.endswith("norm"):
             values = values - numpy.float32(1)
         if arch == "gpt2" and parameter.dim() == 2 and ".c_" in "." + base:
             values = values.T
