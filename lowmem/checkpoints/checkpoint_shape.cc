@@ -61,6 +61,9 @@ constexpr NamedShape kNamedShapes[] = {
       2047}},
     {"gemma-2b",
      {ModelFamily::kGemma, 256000, 8192, 2048, 18, 8, 16384, 0, 1, 256, true}},
+    {"olmo-2-1b",
+     {ModelFamily::kOlmo2, 100352, 4096, 2048, 16, 16, 8192, 0, 16, 128,
+      false}},
 };
 
 absl::Status CheckHeads(const CheckpointShape& shape) {
@@ -239,8 +242,11 @@ void AddLlamaAttention(const CheckpointShape& shape, const DecoderForm& form,
     tensors.AddMatrix(begin + "v_proj", keys, hidden, has_bias);
   }
   if (form.head_norms != HeadNorms::kNone) {
-    tensors.Add(begin + "q_norm.weight", {shape.head_features});
-    tensors.Add(begin + "k_norm.weight", {shape.head_features});
+    const bool are_joined = form.head_norms == HeadNorms::kJoined;
+    tensors.Add(begin + "q_norm.weight",
+                {are_joined ? queries : shape.head_features});
+    tensors.Add(begin + "k_norm.weight",
+                {are_joined ? keys : shape.head_features});
   }
   tensors.AddMatrix(begin + "o_proj", hidden, queries);
 }
@@ -254,11 +260,15 @@ void AddLlama(const CheckpointShape& shape, Tensors& tensors) {
   tensors.Add(model + "embed_tokens.weight", {shape.vocabulary, hidden});
   for (int64_t i = 0; i < shape.layers; ++i) {
     const std::string layer = absl::StrCat(model, "layers.", i, ".");
-    tensors.Add(layer + "input_layernorm.weight", {hidden});
+    if (form.has_norms_before) {
+      tensors.Add(layer + "input_layernorm.weight", {hidden});
+    }
     AddLlamaAttention(shape, form, layer + "self_attn.", tensors);
     tensors.Add(layer + "post_attention_layernorm.weight", {hidden});
-    if (form.has_norms_after) {
+    if (form.has_norms_before && form.has_norms_after) {
       tensors.Add(layer + "pre_feedforward_layernorm.weight", {hidden});
+    }
+    if (form.has_norms_after) {
       tensors.Add(layer + "post_feedforward_layernorm.weight", {hidden});
     }
     if (form.has_joined_matrices) {

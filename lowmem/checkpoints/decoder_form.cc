@@ -13,6 +13,7 @@ constexpr DecoderForm MakeLlama() {
   form.may_have_feed_bias = true;
   form.gguf_name = "llama";
   form.gguf_has_neighbours = true;
+  form.gguf_has_idle_window = true;
   form.public_epsilon = 1e-5;
   return form;
 }
@@ -107,9 +108,23 @@ constexpr DecoderForm MakePhi3() {
   return form;
 }
 
+// GGUF files of Olmo 3 have the same architecture, and a window.
+constexpr DecoderForm MakeOlmo2() {
+  DecoderForm form;
+  form.family = ModelFamily::kOlmo2;
+  form.epsilon = 1e-5;
+  form.may_have_attention_bias = true;
+  form.head_norms = HeadNorms::kJoined;
+  form.has_norms_before = false;
+  form.has_norms_after = true;
+  form.gguf_name = "olmo2";
+  form.public_theta = 500000.0;
+  return form;
+}
+
 constexpr DecoderForm kForms[] = {MakeLlama(), MakeMistral(), MakeQwen2(),
                                   MakeQwen3(), MakeGemma3(),  MakePhi3(),
-                                  MakeGemma()};
+                                  MakeGemma(), MakeOlmo2()};
 
 const DecoderForm* Find(ModelFamily family) {
   for (const DecoderForm& form : kForms) {

@@ -28,7 +28,8 @@ namespace footprint {
 // The norms of queries and keys.
 enum class HeadNorms {
   kNone,
-  kEach,  // of each head
+  kEach,    // of each head
+  kJoined,  // of all heads together
 };
 
 // The keys of a config that say which layers slide.
@@ -71,6 +72,7 @@ struct DecoderForm {
   bool has_attention_bias = false;  // of queries, keys and values
   bool has_joined_matrices = false;
   HeadNorms head_norms = HeadNorms::kNone;
+  bool has_norms_before = true;
   bool has_norms_after = false;
   bool adds_one_to_gains = false;
   bool scales_words = false;
@@ -80,6 +82,8 @@ struct DecoderForm {
   const char* gguf_name = nullptr;
   // Features that turn together are adjacent in GGUF files.
   bool gguf_has_neighbours = false;
+  // GGUF files may name a window that their models do not have.
+  bool gguf_has_idle_window = false;
   // The layers of the family's largest model, whose "query_pre_attn_scalar" is
   // the hidden features' share of a head. GGUF files do not name the scalar.
   int64_t gguf_largest_layers = 0;

@@ -40,6 +40,7 @@ constexpr FamilyNames kFamilies[] = {
     {ModelFamily::kGemma3, "gemma3_text", "Gemma3"},
     {ModelFamily::kPhi3, "phi3", "Phi3"},
     {ModelFamily::kGemma, "gemma", "Gemma"},
+    {ModelFamily::kOlmo2, "olmo2", "Olmo2"},
 };
 
 static_assert(sizeof(kFamilies) / sizeof(kFamilies[0]) == kModelFamilies,

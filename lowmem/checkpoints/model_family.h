@@ -44,9 +44,10 @@ enum class ModelFamily {
   kGemma3,  // only the text models
   kPhi3,
   kGemma,  // the first generation
+  kOlmo2,
 };
 
-inline constexpr int kModelFamilies = 16;
+inline constexpr int kModelFamilies = 17;
 
 // Returns the name that "model_type" has, such as "bert".
 const char* ModelFamilyName(ModelFamily family);

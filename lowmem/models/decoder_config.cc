@@ -176,8 +176,8 @@ DecoderConfig ReadLlama(ConfigReader& reader, const DecoderForm& form) {
   config.vocabulary = reader.Extent("vocab_size");
   config.positions = reader.Extent("max_position_embeddings");
   config.epsilon = reader.EpsilonOr("rms_norm_eps", form.epsilon);
-  const bool has_older = form.older_activation_key != nullptr &&
-                         !reader.Has(form.activation_key);
+  const bool has_older =
+      form.older_activation_key != nullptr && !reader.Has(form.activation_key);
   config.activation = reader.ActivationOr(
       has_older ? form.older_activation_key : form.activation_key,
       form.activation);
@@ -187,6 +187,8 @@ DecoderConfig ReadLlama(ConfigReader& reader, const DecoderForm& form) {
   config.is_transposed = false;
   config.has_joined_matrices = form.has_joined_matrices;
   config.has_head_norms = form.head_norms != HeadNorms::kNone;
+  config.joins_head_norms = form.head_norms == HeadNorms::kJoined;
+  config.has_norms_before = form.has_norms_before;
   config.has_norms_after = form.has_norms_after;
   config.adds_one_to_gains = form.adds_one_to_gains;
   config.scales_words = form.scales_words;
@@ -360,10 +362,11 @@ bool operator==(const DecoderConfig& a, const DecoderConfig& b) {
         config.intermediate, config.vocabulary, config.positions,
         config.epsilon, config.activation, config.ties_output,
         config.score_scale_or_zero, config.scales_words, config.has_rms_norms,
-        config.adds_one_to_gains, config.has_head_norms, config.has_norms_after,
-        config.has_norm_bias, config.replacing_norms, config.is_bidirectional,
-        config.token_types, config.is_gated, config.has_attention_bias,
-        config.has_output_bias, config.has_feed_bias,
+        config.adds_one_to_gains, config.has_head_norms,
+        config.joins_head_norms, config.has_norms_before,
+        config.has_norms_after, config.has_norm_bias, config.replacing_norms,
+        config.is_bidirectional, config.token_types, config.is_gated,
+        config.has_attention_bias, config.has_output_bias, config.has_feed_bias,
         config.has_joined_matrices, config.is_transposed, config.rotary,
         config.sliding, config.sliding_rotary);
   };

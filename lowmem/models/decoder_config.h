@@ -4,12 +4,13 @@
 //       footprint::ReadDecoderConfig("Qwen3-0.6B/config.json");
 //
 // Families: GPT-2, Llama 2 and 3 (and models in their form, such as SmolLM2),
-// Mistral, Qwen 2.5 and 3, Gemma and Gemma 3 (text), and Phi-3, and encoders
-// with the same layers: ModernBERT, NomicBert (nomic-embed-text) and the bidirectional Gemma
-// 3 (EmbeddingGemma). They differ in the fields of DecoderConfig and in the
-// names of their tensors (decoder_weights.h). Configs of transformers 4 and 5
-// are read: "rope_scaling" and "rope_parameters", "layer_types" and its earlier
-// forms, and for NomicBert the keys of its own published code, too.
+// Mistral, Qwen 2.5 and 3, Gemma and Gemma 3 (text), Phi-3, and OLMo-2, and
+// encoders with the same layers: ModernBERT, NomicBert (nomic-embed-text) and
+// the bidirectional Gemma 3 (EmbeddingGemma). They differ in the fields of
+// DecoderConfig and in the names of their tensors (decoder_weights.h). Configs
+// of transformers 4 and 5 are read: "rope_scaling" and "rope_parameters",
+// "layer_types" and its earlier forms, and for NomicBert the keys of its own
+// published code, too.
 //
 // Keys that do not change the computation are ignored. The values of keys that
 // do are checked.
@@ -98,10 +99,13 @@ struct DecoderConfig {
   bool is_bidirectional = false;
   // Types of tokens, of which the first is added to each word; 0: none.
   int64_t token_types = 0;
-  // Queries and keys are normalised separately in each head.
+  // Queries and keys are normalised, separately in each head or those of all
+  // heads together.
   bool has_head_norms = false;
-  // The outputs of attention and of the feed-forward part are normalised before
-  // they are added.
+  bool joins_head_norms = false;
+  // The inputs of attention and of the feed-forward part are normalised, and
+  // their outputs before they are added. One of the two is true.
+  bool has_norms_before = true;
   bool has_norms_after = false;
   // The feed-forward part is contract(activation(gate(x)) expand(x)).
   bool is_gated = false;
@@ -131,6 +135,13 @@ struct DecoderConfig {
   int64_t query_features() const { return heads * head_features(); }
   int64_t key_value_features() const {
     return key_value_heads() * head_features();
+  }
+  // These return the number of gains of the norms of queries and keys.
+  int64_t query_gains() const {
+    return joins_head_norms ? query_features() : head_features();
+  }
+  int64_t key_gains() const {
+    return joins_head_norms ? key_value_features() : head_features();
   }
   float score_scale() const;
   // Returns whether gate and expand are one matrix.

@@ -221,6 +221,33 @@ TEST(ParseDecoderConfigTest, ReadsTheFirstGemma) {
               StatusIs(absl::StatusCode::kUnimplemented));
 }
 
+// The config of the public OLMo-2-0425-1B.
+constexpr char kOlmo2[] = R"({
+  "architectures": ["Olmo2ForCausalLM"], "attention_bias": false,
+  "hidden_act": "silu", "hidden_size": 2048, "intermediate_size": 8192,
+  "max_position_embeddings": 4096, "model_type": "olmo2",
+  "num_attention_heads": 16, "num_hidden_layers": 16,
+  "num_key_value_heads": 16, "rms_norm_eps": 1e-06, "rope_scaling": null,
+  "rope_theta": 500000, "tie_word_embeddings": false, "vocab_size": 100352
+})";
+
+TEST(ParseDecoderConfigTest, ReadsTheNormsOfOlmo2) {
+  const auto config = ParseDecoderConfig(kOlmo2, "config.json");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_FALSE(config->has_norms_before);
+  EXPECT_TRUE(config->has_norms_after);
+  EXPECT_TRUE(config->has_head_norms);
+  EXPECT_TRUE(config->joins_head_norms);
+  EXPECT_EQ(config->query_gains(), 2048);
+  EXPECT_EQ(config->key_gains(), 2048);
+  EXPECT_FALSE(config->has_attention_bias);
+  EXPECT_FALSE(config->ties_output);
+  EXPECT_EQ(With(kOlmo2, R"("sliding_window": 512)")->sliding.window, 0);
+  const auto other = ParseDecoderConfig(
+      absl::StrReplaceAll(kOlmo2, {{"rms_norm_eps", "other"}}), "c");
+  EXPECT_EQ(other->epsilon, 1e-5f);
+}
+
 TEST(ParseDecoderConfigTest, FindsTheFeaturesOfAHead) {
   const std::string llama =
       absl::StrReplaceAll(kLlama, {{"\"head_dim\": 64,", ""}});

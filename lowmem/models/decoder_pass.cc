@@ -75,6 +75,7 @@ DecoderPass::DecoderPass(const DecoderConfig& config,
       cache_(arena_.At<char>(plan.cache.offset_bytes)),
       fresh_(arena_.At<float>(plan.fresh.offset_bytes)),
       normed_(arena_.At<float>(plan.normed.offset_bytes)),
+      part_input_(config.has_norms_before ? normed_ : hidden_),
       work_(arena_.At<float>(plan.work.offset_bytes)),
       logits_(arena_.At<float>(plan.logits.offset_bytes)),
       branch_(arena_.At<float>(plan.branch.offset_bytes)),
@@ -98,7 +99,7 @@ void DecoderPass::SetVectors() {
     return norm;
   };
   vectors_.attention_norm = take_norm();
-  vectors_.feed_norm = take_norm();
+  if (config_.has_norms_before) vectors_.feed_norm = take_norm();
   if (config_.has_norms_after) {
     vectors_.after_attention_norm = take_norm();
     vectors_.after_feed_norm = take_norm();
@@ -114,8 +115,8 @@ void DecoderPass::SetVectors() {
     if (config_.is_gated) vectors_.gate = run.Take(config_.intermediate);
   }
   if (config_.has_head_norms) {
-    vectors_.query_gain = run.Take(config_.head_features());
-    vectors_.key_gain = run.Take(config_.head_features());
+    vectors_.query_gain = run.Take(config_.query_gains());
+    vectors_.key_gain = run.Take(config_.key_gains());
   }
 }
 
@@ -201,10 +202,11 @@ void DecoderPass::RunLayer(int64_t layer, int worker) {
   const DecoderLayerWeights& weights = weights_.layers[layer];
   team_.RunPhase([&] { return ReadLayerVectors(layer, worker); });
   team_.RunPhase([&] {
-    return NormaliseAfter(layer, vectors_.attention_norm, ReplacesAt(layer),
-                          worker);
+    const NormVectors norm =
+        config_.has_norms_before ? vectors_.attention_norm : NormVectors();
+    return NormaliseAfter(layer, norm, ReplacesAt(layer), worker);
   });
-  team_.RunPhase([&] { return Attend(layer, worker); });
+  RunAttention(layer, worker);
   RunAttentionOutput(weights, worker);
   const bool replaces = config_.replacing_norms == ReplacingNorms::kAll;
   team_.RunPhase([&] {
@@ -237,7 +239,7 @@ void DecoderPass::RunFeed(const DecoderLayerWeights& weights, int worker) {
   feed.expand_bias = vectors_.expand;
   feed.contract_bias = vectors_.contract;
   feed.activation = config_.activation;
-  feed.input = normed_;
+  feed.input = part_input_;
   feed.chunk = work_;
   feed.gated_chunk = work_ + plan_.chunk_features * plan_.chunk_tokens;
   feed.output = adds ? hidden_ : branch_;
@@ -380,6 +382,7 @@ absl::Status DecoderPass::NormaliseAfter(int64_t step, const NormVectors& norm,
     const absl::Status status = CheckTokens(step, panel, TokensIn(panel));
     if (!status.ok()) return status;
   }
+  if (norm.gain == nullptr) return absl::OkStatus();
   Normalise(hidden_ + offset, norm, own.size(), normed_ + offset);
   if (replaces) {
     std::copy_n(normed_ + offset, own.size() * HiddenStride(),
@@ -388,25 +391,55 @@ absl::Status DecoderPass::NormaliseAfter(int64_t step, const NormVectors& norm,
   return absl::OkStatus();
 }
 
-absl::Status DecoderPass::Attend(int64_t layer, int worker) {
-  // Each worker takes heads of keys, with the query heads that share them.
+// Each worker takes heads of keys, with the query heads that share them.
+void DecoderPass::RunAttention(int64_t layer, int worker) {
   const IndexRange heads =
       ComputeShare(config_.key_value_heads(), 1, worker, workers());
-  if (heads.size() == 0) return absl::OkStatus();
-  UseInput(normed_, config_.hidden, worker);
-  const absl::Status status = ProjectHeads(layer, heads, worker);
-  if (!status.ok()) return status;
+  if (!config_.joins_head_norms) {
+    team_.RunPhase([&] {
+      const absl::Status status = ProjectHeads(layer, heads, worker);
+      if (status.ok()) Attend(layer, heads, worker);
+      return status;
+    });
+    return;
+  }
+  team_.RunPhase([&] { return ProjectHeads(layer, heads, worker); });
+  team_.RunPhase([&] {
+    NormaliseAllHeads(layer, worker);
+    return absl::OkStatus();
+  });
+  team_.RunPhase([&] {
+    Attend(layer, heads, worker);
+    return absl::OkStatus();
+  });
+}
+
+void DecoderPass::NormaliseAllHeads(int64_t layer, int worker) {
+  const int64_t lanes = is_alone() ? 1 : kPanelTokens;
+  const IndexRange own = FindPanels(worker);
+  for (int64_t panel = own.begin; panel < own.end; ++panel) {
+    NormaliseHead(config_.query_features(), vectors_.query_gain,
+                  config_.epsilon,
+                  {work_ + panel * QueryStride(), kPanelTokens, lanes});
+    NormaliseHead(
+        config_.key_value_features(), vectors_.key_gain, config_.epsilon,
+        {Fresh(layer, 0) + panel * kPanelTokens, fresh_stride(), lanes});
+  }
+}
+
+void DecoderPass::Attend(int64_t layer, const IndexRange& heads, int worker) {
   PlaceHeads(layer, heads);
   if (HasFresh()) KeepHeads(layer, heads);
   const int64_t group = config_.group();
   for (int64_t head = heads.begin * group; head < heads.end * group; ++head) {
     AttendHead(layer, head, worker_scratch_[worker]);
   }
-  return absl::OkStatus();
 }
 
 absl::Status DecoderPass::ProjectHeads(int64_t layer, const IndexRange& heads,
                                        int worker) {
+  if (heads.size() == 0) return absl::OkStatus();
+  UseInput(part_input_, config_.hidden, worker);
   const std::array<HeadPart, 3> parts =
       HeadParts(weights_.layers[layer], config_);
   // Queries lie where their context will be; keys and values lie in the cache.
@@ -426,8 +459,8 @@ absl::Status DecoderPass::ProjectHeads(int64_t layer, const IndexRange& heads,
     }
     const absl::Status status =
         MultiplyOwn(parts[i].linear->weights.matrix, parts[i].OutputsOf(heads),
-                    {0, config_.hidden}, {normed_, HiddenStride()}, epilogue,
-                    outputs[i], worker);
+                    {0, config_.hidden}, {part_input_, HiddenStride()},
+                    epilogue, outputs[i], worker);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -444,18 +477,20 @@ void DecoderPass::PlaceHead(const float* gain, const RotaryAngles& angles,
 void DecoderPass::PlaceHeads(int64_t layer, const IndexRange& heads) {
   const int64_t features = config_.head_features();
   const int64_t lanes = is_alone() ? 1 : kPanelTokens;
+  // Those of all heads together are normalised already.
+  const bool has_norms = !config_.joins_head_norms;
   for (int64_t panel = 0; panel < panels(); ++panel) {
     const RotaryAngles angles = AnglesOf(panel, layer);
     for (int64_t head = heads.begin * config_.group();
          head < heads.end * config_.group(); ++head) {
-      PlaceHead(vectors_.query_gain, angles,
+      PlaceHead(has_norms ? vectors_.query_gain : nullptr, angles,
                 {work_ + panel * QueryStride() + head * features * kPanelTokens,
                  kPanelTokens, lanes});
     }
     const int64_t stride = fresh_stride();
     for (int64_t head = heads.begin; head < heads.end; ++head) {
       PlaceHead(
-          vectors_.key_gain, angles,
+          has_norms ? vectors_.key_gain : nullptr, angles,
           {Fresh(layer, 0) + head * features * stride + panel * kPanelTokens,
            stride, lanes});
     }

@@ -159,7 +159,8 @@ class DecoderPass : public LayerPass {
   // Computes the cosines and sines of the panel's tokens.
   void SetAngles(int64_t panel);
   RotaryAngles AnglesOf(int64_t panel, int64_t layer) const;
-  // Normalises the states after `step`: 0 is the embeddings, n is layer n - 1.
+  // Checks the states after `step`: 0 is the embeddings, n is layer n - 1.
+  // Normalises them if the norm exists.
   absl::Status NormaliseAfter(int64_t step, const NormVectors& norm,
                               bool replaces, int worker);
   // Returns whether the norm before a layer's attention replaces the states.
@@ -171,11 +172,15 @@ class DecoderPass : public LayerPass {
                  float* output) const;
   // Normalises the output of a part of the layer and adds it to the states.
   void AddBranch(const NormVectors& norm, int worker);
+  void RunAttention(int64_t layer, int worker);
   void RunAttentionOutput(const DecoderLayerWeights& weights, int worker);
   void RunFeed(const DecoderLayerWeights& weights, int worker);
-  absl::Status Attend(int64_t layer, int worker);
+  void Attend(int64_t layer, const IndexRange& heads, int worker);
   absl::Status ProjectHeads(int64_t layer, const IndexRange& heads, int worker);
-  // Normalises and rotates the heads' queries and keys.
+  // Normalises queries and keys, those of all heads together.
+  void NormaliseAllHeads(int64_t layer, int worker);
+  // Rotates the heads' queries and keys, after it normalises each head if the
+  // model does so.
   void PlaceHeads(int64_t layer, const IndexRange& heads);
   void PlaceHead(const float* gain, const RotaryAngles& angles,
                  const HeadView& head) const;
@@ -245,6 +250,8 @@ class DecoderPass : public LayerPass {
   char* const cache_;
   float* const fresh_;
   float* const normed_;
+  // The inputs of attention and of the feed-forward part.
+  const float* const part_input_;
   float* const work_;
   float* const logits_;
   float* const branch_;

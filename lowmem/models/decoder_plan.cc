@@ -39,7 +39,9 @@ bool operator==(const Choice& a, const Choice& b) {
 // Returns the bytes of one layer's small vectors, in the order of
 // DecoderPass::SetVectors.
 int64_t VectorsBytes(const DecoderConfig& config) {
-  const int64_t norms = config.has_norms_after ? 4 : 2;
+  // The last norm of the model lies where attention's is.
+  const int64_t norms =
+      (config.has_norms_before ? 2 : 1) + (config.has_norms_after ? 2 : 0);
   int64_t floats = norms * config.hidden * (config.has_rms_norms ? 1 : 2);
   if (config.has_attention_bias) {
     floats += config.query_features() + 2 * config.key_value_features();
@@ -48,7 +50,8 @@ int64_t VectorsBytes(const DecoderConfig& config) {
   if (config.has_feed_bias) {
     floats += config.hidden + config.intermediate * (config.is_gated ? 2 : 1);
   }
-  if (config.has_head_norms) floats += 2 * config.head_features();
+  if (config.has_head_norms)
+    floats += config.query_gains() + config.key_gains();
   return floats * static_cast<int64_t>(sizeof(float));
 }
 
@@ -163,7 +166,10 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
                                       chunks * choice.chunk_features) *
                                  choice.chunk_tokens) *
       float_bytes);
-  if (config.has_norms_after) plan.branch = layout.Take(state_bytes);
+  if (config.has_norms_after) {
+    plan.branch =
+        config.has_norms_before ? layout.Take(state_bytes) : plan.normed;
+  }
   plan.angles = layout.Take(plan.angle_floats() *
                             PanelCount(plan.chunk_tokens) * float_bytes);
   plan.vectors = layout.Take(VectorsBytes(config));

@@ -97,7 +97,8 @@ struct DecoderPlan : ModelPlan {
   // gate.
   ArenaRange work;
   // The output of attention or of the feed-forward part, if it is normalised
-  // before it is added.
+  // before it is added. Without norms before the parts, it lies where the
+  // normalised states are after the last layer.
   ArenaRange branch;
   // Cosines and sines of the tokens' angles: see angle_floats.
   ArenaRange angles;

@@ -199,13 +199,15 @@ class LayerFinder {
 
   DecoderLayerWeights Find() {
     DecoderLayerWeights weights;
-    weights.attention_norm =
-        FindNorm(binder_, config_, NormNameBefore(config_, names_, layer_));
+    if (config_.has_norms_before) {
+      weights.attention_norm =
+          FindNorm(binder_, config_, NormNameBefore(config_, names_, layer_));
+      weights.feed_norm = Norm(names_.feed_norm);
+    }
     FindHeads(&weights);
     weights.attention_output =
         Linear(names_.attention_output, config_.hidden,
                config_.query_features(), config_.has_output_bias);
-    weights.feed_norm = Norm(names_.feed_norm);
     if (config_.has_norms_after) {
       weights.after_attention_norm = Norm(names_.after_attention_norm);
       weights.after_feed_norm = Norm(names_.after_feed_norm);
@@ -245,11 +247,11 @@ class LayerFinder {
       weights->value = {find(names_.value, keys), 0};
     }
     if (!config_.has_head_norms) return;
-    const int64_t features = config_.head_features();
-    weights->query_gain = binder_.Vector(
-        absl::StrCat(begin_, names_.query_norm, ".weight"), features);
+    weights->query_gain =
+        binder_.Vector(absl::StrCat(begin_, names_.query_norm, ".weight"),
+                       config_.query_gains());
     weights->key_gain = binder_.Vector(
-        absl::StrCat(begin_, names_.key_norm, ".weight"), features);
+        absl::StrCat(begin_, names_.key_norm, ".weight"), config_.key_gains());
   }
 
   void FindFeedForward(DecoderLayerWeights* weights) {

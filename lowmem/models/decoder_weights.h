@@ -40,7 +40,7 @@ struct DecoderLayerWeights {
   LinearPart query;
   LinearPart key;
   LinearPart value;
-  Weight query_gain;  // of each head
+  Weight query_gain;  // of each head, or of all
   Weight key_gain;
   LinearWeights attention_output;
   NormTensors after_attention_norm;

@@ -229,9 +229,8 @@ void WriteScaling(ConfigWriter& writer, WeightStore& store) {
   }
   if (form.sliding_theta > 0) {
     // Sliding layers have separate angles, without the scaling.
-    Json sliding = {
-        {"rope_theta",
-         writer.NumberOr("rope.freq_base_swa", form.sliding_theta)}};
+    Json sliding = {{"rope_theta", writer.NumberOr("rope.freq_base_swa",
+                                                   form.sliding_theta)}};
     parameters = {{"full_attention", parameters},
                   {"sliding_attention", sliding}};
   }
@@ -300,7 +299,14 @@ void WriteLlamaConfig(ConfigWriter& writer, WeightStore& store) {
     writer.Refuse("mixtures of experts are not supported");
   }
   if (form.has_query_scalar) WriteQueryScalar(writer);
-  if (form.window_keys != WindowKeys::kNone) WriteWindow(writer);
+  if (form.window_keys != WindowKeys::kNone) {
+    WriteWindow(writer);
+  } else if (!form.gguf_has_idle_window &&
+             writer.IntegerOr("attention.sliding_window", 0) > 0) {
+    writer.Refuse(absl::StrCat(
+        "key \"", writer.Key("attention.sliding_window"),
+        "\" is set, but layers of this architecture see all tokens"));
+  }
   WriteScaling(writer, store);
 }
 
@@ -428,10 +434,9 @@ absl::StatusOr<DecoderConfig> ReadGgufConfig(const GgufIndex& index,
   } else if (writer.form() != nullptr) {
     WriteLlamaConfig(writer, store);
   } else {
-    writer.Refuse(absl::StrCat("general.architecture \"", *architecture,
-                               "\" is not supported; ",
-                               absl::StrJoin(GgufArchitectures(), ", "),
-                               " and \"gpt2\" are"));
+    writer.Refuse(absl::StrCat(
+        "general.architecture \"", *architecture, "\" is not supported; ",
+        absl::StrJoin(GgufArchitectures(), ", "), " and \"gpt2\" are"));
   }
   RefuseOtherSums(writer);
   if (writer.status().ok()) WriteVocabulary(index, writer);

@@ -252,6 +252,10 @@ TEST(GgufConfigTest, RefusesWhatItDoesNotCalculate) {
        [](GgufHeader* header) {
          header->AddNumber("gemma3.final_logit_softcapping", 30.0f);
        }},
+      {"\"olmo2.attention.sliding_window\" is set", kUnknown, "olmo2",
+       [](GgufHeader* header) {
+         header->AddInteger("olmo2.attention.sliding_window", 512);
+       }},
       {"\"qwen2.attention.causal\" is false", kUnknown, "qwen2",
        [](GgufHeader* header) {
          header->AddFlag("qwen2.attention.causal", false);

@@ -116,6 +116,11 @@ def models():
     yield "gemma", transformers.GemmaForCausalLM, transformers.GemmaConfig(
         **COMMON, head_dim=16, rope_parameters=rope("default")
     )
+    # Four heads of queries share one of keys, so the norms have two lengths.
+    yield "olmo2", transformers.Olmo2ForCausalLM, transformers.Olmo2Config(
+        **{**COMMON, "num_key_value_heads": 1},
+        rope_parameters=rope("default", 500000.0),
+    )
 
 
 def logits_of(model, ids):

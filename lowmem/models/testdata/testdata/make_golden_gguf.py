@@ -117,6 +117,9 @@ def models():
     yield "gemma", transformers.GemmaForCausalLM, transformers.GemmaConfig(
         **COMMON, head_dim=32, rope_parameters=rope("default")
     ), ["--pure", "Q8_0"]
+    yield "olmo2", transformers.Olmo2ForCausalLM, transformers.Olmo2Config(
+        **COMMON, rope_parameters=rope("default", 500000.0)
+    ), ["--pure", "Q8_0"]
     yield "gpt2", transformers.GPT2LMHeadModel, transformers.GPT2Config(
         vocab_size=VOCABULARY,
         n_positions=8192,
