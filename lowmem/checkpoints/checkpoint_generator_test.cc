@@ -72,6 +72,7 @@ TEST(CheckpointGeneratorTest, HasAsManyParametersAsThePublicModels) {
   EXPECT_EQ(parameters("phi-3-mini"), 3'821'079'552);
   EXPECT_EQ(parameters("gemma-2b"), 2'506'172'416);
   EXPECT_EQ(parameters("olmo-2-1b"), 1'484'916'736);
+  EXPECT_EQ(parameters("smollm3-3b"), 3'075'098'624);
 }
 
 TEST(CheckpointGeneratorTest, WritesPublicNamesAndShapes) {

@@ -64,6 +64,9 @@ constexpr NamedShape kNamedShapes[] = {
     {"olmo-2-1b",
      {ModelFamily::kOlmo2, 100352, 4096, 2048, 16, 16, 8192, 0, 16, 128,
       false}},
+    {"smollm3-3b",
+     {ModelFamily::kSmolLm3, 128256, 65536, 2048, 36, 16, 11008, 0, 4, 128,
+      true}},
 };
 
 absl::Status CheckHeads(const CheckpointShape& shape) {

@@ -122,9 +122,26 @@ constexpr DecoderForm MakeOlmo2() {
   return form;
 }
 
+constexpr DecoderForm MakeSmolLm3() {
+  DecoderForm form;
+  form.family = ModelFamily::kSmolLm3;
+  form.theta = 2e6;
+  form.ties_output = true;
+  form.unrotated_every = 4;
+  form.window_keys = WindowKeys::kSwitch;
+  form.may_have_attention_bias = true;
+  form.may_have_feed_bias = true;
+  form.gguf_name = "smollm3";
+  form.gguf_has_neighbours = true;
+  form.public_theta = 5e6;
+  form.public_keys = R"({"hidden_act": "silu", "no_rope_layer_interval": 4,
+                         "use_sliding_window": false})";
+  return form;
+}
+
 constexpr DecoderForm kForms[] = {MakeLlama(), MakeMistral(), MakeQwen2(),
                                   MakeQwen3(), MakeGemma3(),  MakePhi3(),
-                                  MakeGemma(), MakeOlmo2()};
+                                  MakeGemma(), MakeOlmo2(),   MakeSmolLm3()};
 
 const DecoderForm* Find(ModelFamily family) {
   for (const DecoderForm& form : kForms) {
@@ -136,7 +153,7 @@ const DecoderForm* Find(ModelFamily family) {
 }  // namespace
 
 int64_t DecoderForm::layer_cycle() const {
-  return std::max<int64_t>(1, full_every);
+  return std::max({int64_t{1}, full_every, unrotated_every});
 }
 
 bool HasDecoderForm(ModelFamily family) { return Find(family) != nullptr; }

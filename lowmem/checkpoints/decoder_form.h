@@ -57,6 +57,10 @@ struct DecoderForm {
   // The last layer of each group of this many sees all tokens; 0: no such
   // groups.
   int64_t full_every = 0;
+  // The last layer of each group of this many does not rotate, unless
+  // "no_rope_layers" lists the layers; 0: all layers rotate. With a window, the
+  // layers that do not rotate are those that slide.
+  int64_t unrotated_every = 0;
   // The first layers see all tokens; 0: the config has no key for that.
   int64_t first_sliding = 0;
 

@@ -52,6 +52,7 @@ TEST(DecoderFormTest, HasKeysThatAreJson) {
 TEST(DecoderFormTest, KnowsWhenLayersRepeat) {
   EXPECT_EQ(DecoderFormOf(ModelFamily::kLlama).layer_cycle(), 1);
   EXPECT_EQ(DecoderFormOf(ModelFamily::kGemma3).layer_cycle(), 6);
+  EXPECT_EQ(DecoderFormOf(ModelFamily::kSmolLm3).layer_cycle(), 4);
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ constexpr FamilyNames kFamilies[] = {
     {ModelFamily::kPhi3, "phi3", "Phi3"},
     {ModelFamily::kGemma, "gemma", "Gemma"},
     {ModelFamily::kOlmo2, "olmo2", "Olmo2"},
+    {ModelFamily::kSmolLm3, "smollm3", "SmolLM3"},
 };
 
 static_assert(sizeof(kFamilies) / sizeof(kFamilies[0]) == kModelFamilies,

@@ -45,9 +45,10 @@ enum class ModelFamily {
   kPhi3,
   kGemma,  // the first generation
   kOlmo2,
+  kSmolLm3,
 };
 
-inline constexpr int kModelFamilies = 17;
+inline constexpr int kModelFamilies = 18;
 
 // Returns the name that "model_type" has, such as "bert".
 const char* ModelFamilyName(ModelFamily family);

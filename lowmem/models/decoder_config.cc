@@ -55,13 +55,57 @@ bool ReadLayerTypes(ConfigReader& reader, int64_t layers,
   return true;
 }
 
+// Reads "no_rope_layers", or the interval that applies without it.
+RotatingLayers ReadRotatingLayers(ConfigReader& reader, const DecoderForm& form,
+                                  int64_t layers) {
+  constexpr char kKey[] = "no_rope_layers";
+  RotatingLayers rotating;
+  if (form.unrotated_every == 0) return rotating;
+  if (!reader.Has(kKey)) {
+    rotating.unrotated_every =
+        reader.ExtentOr("no_rope_layer_interval", form.unrotated_every);
+    return rotating;
+  }
+  // The code of the family takes no notice of numbers after the last layer's.
+  const std::vector<double> numbers = reader.NumbersOr(kKey, {});
+  if (static_cast<int64_t>(numbers.size()) < layers) {
+    reader.Fail(kKey, absl::StrCat("has ", numbers.size(),
+                                   " numbers, but there are ", layers,
+                                   " layers: give each a 1 if it rotates, and "
+                                   "else a 0"));
+    return rotating;
+  }
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    if (numbers[layer] != 0 && numbers[layer] != 1) {
+      reader.Fail(kKey, absl::StrCat("has ", numbers[layer], " for layer ",
+                                     layer, "; known are 0 and 1"));
+    }
+    rotating.listed.push_back(numbers[layer] != 0);
+  }
+  return rotating;
+}
+
+// Without the switch, a list of sliding layers is ignored by some code, and
+// followed by other.
+void RefuseIdleTypes(ConfigReader& reader) {
+  for (const std::string& type : reader.TextsOr("layer_types", {})) {
+    if (type == "full_attention") continue;
+    reader.Fail("layer_types",
+                absl::StrCat("has \"", type,
+                             "\", but use_sliding_window is not true: correct "
+                             "the one that is wrong"));
+  }
+}
+
 // Reads "layer_types", or the keys of older configs.
 SlidingLayers ReadSlidingLayers(ConfigReader& reader, const DecoderForm& form,
+                                const RotatingLayers& rotating,
                                 int64_t layers) {
   SlidingLayers sliding;
   if (form.window_keys == WindowKeys::kNone) return sliding;
   if (form.window_keys == WindowKeys::kSwitch &&
       !reader.FlagOr("use_sliding_window", false)) {
+    if (form.unrotated_every > 0) RefuseIdleTypes(reader);
     return sliding;
   }
   // A null window means none; a missing one means the family's default.
@@ -70,6 +114,11 @@ SlidingLayers ReadSlidingLayers(ConfigReader& reader, const DecoderForm& form,
                        : reader.ExtentOr("sliding_window", form.window);
   if (sliding.window == 0) return sliding;
   if (ReadLayerTypes(reader, layers, &sliding)) return sliding;
+  if (form.unrotated_every > 0) {
+    sliding.only_every = rotating.unrotated_every;
+    sliding.listed = rotating.listed;
+    sliding.listed.flip();
+  }
   if (form.first_sliding > 0) {
     sliding.first = reader.CountOr("max_window_layers", form.first_sliding);
   }
@@ -193,7 +242,9 @@ DecoderConfig ReadLlama(ConfigReader& reader, const DecoderForm& form) {
   config.adds_one_to_gains = form.adds_one_to_gains;
   config.scales_words = form.scales_words;
   ReadFormKeys(reader, form, &config);
-  config.sliding = ReadSlidingLayers(reader, form, config.layers);
+  config.rotating = ReadRotatingLayers(reader, form, config.layers);
+  config.sliding =
+      ReadSlidingLayers(reader, form, config.rotating, config.layers);
   // A bidirectional config counts the tokens on both sides.
   if (config.is_bidirectional && config.sliding.window > 0) {
     config.sliding.window = config.sliding.window / 2 + 1;
@@ -338,6 +389,7 @@ DecoderConfig ReadFamily(ConfigReader& reader, ModelFamily family) {
 bool SlidingLayers::slides(int64_t layer) const {
   if (window == 0) return false;
   if (!listed.empty()) return listed[layer];
+  if (only_every > 0) return (layer + 1) % only_every == 0;
   const int64_t in_group = full_comes_first ? layer : layer + 1;
   return layer >= first && (full_every == 0 || in_group % full_every != 0);
 }
@@ -345,7 +397,17 @@ bool SlidingLayers::slides(int64_t layer) const {
 bool operator==(const SlidingLayers& a, const SlidingLayers& b) {
   return a.window == b.window && a.first == b.first &&
          a.full_every == b.full_every &&
-         a.full_comes_first == b.full_comes_first && a.listed == b.listed;
+         a.full_comes_first == b.full_comes_first &&
+         a.only_every == b.only_every && a.listed == b.listed;
+}
+
+bool RotatingLayers::rotates(int64_t layer) const {
+  if (!listed.empty()) return listed[layer];
+  return unrotated_every == 0 || (layer + 1) % unrotated_every != 0;
+}
+
+bool operator==(const RotatingLayers& a, const RotatingLayers& b) {
+  return a.unrotated_every == b.unrotated_every && a.listed == b.listed;
 }
 
 float DecoderConfig::score_scale() const {
@@ -368,7 +430,7 @@ bool operator==(const DecoderConfig& a, const DecoderConfig& b) {
         config.is_bidirectional, config.token_types, config.is_gated,
         config.has_attention_bias, config.has_output_bias, config.has_feed_bias,
         config.has_joined_matrices, config.is_transposed, config.rotary,
-        config.sliding, config.sliding_rotary);
+        config.rotating, config.sliding, config.sliding_rotary);
   };
   return all(a) == all(b);
 }

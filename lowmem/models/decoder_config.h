@@ -4,13 +4,13 @@
 //       footprint::ReadDecoderConfig("Qwen3-0.6B/config.json");
 //
 // Families: GPT-2, Llama 2 and 3 (and models in their form, such as SmolLM2),
-// Mistral, Qwen 2.5 and 3, Gemma and Gemma 3 (text), Phi-3, and OLMo-2, and
-// encoders with the same layers: ModernBERT, NomicBert (nomic-embed-text) and
-// the bidirectional Gemma 3 (EmbeddingGemma). They differ in the fields of
-// DecoderConfig and in the names of their tensors (decoder_weights.h). Configs
-// of transformers 4 and 5 are read: "rope_scaling" and "rope_parameters",
-// "layer_types" and its earlier forms, and for NomicBert the keys of its own
-// published code, too.
+// Mistral, Qwen 2.5 and 3, Gemma and Gemma 3 (text), Phi-3, OLMo-2, and
+// SmolLM3, and encoders with the same layers: ModernBERT, NomicBert
+// (nomic-embed-text) and the bidirectional Gemma 3 (EmbeddingGemma). They
+// differ in the fields of DecoderConfig and in the names of their tensors
+// (decoder_weights.h). Configs of transformers 4 and 5 are read: "rope_scaling"
+// and "rope_parameters", "layer_types" and its earlier forms, and for NomicBert
+// the keys of its own published code, too.
 //
 // Keys that do not change the computation are ignored. The values of keys that
 // do are checked.
@@ -47,8 +47,10 @@ struct SlidingLayers {
   // first one if `full_comes_first`. 0: no layer does.
   int64_t full_every = 0;
   bool full_comes_first = false;
+  // Only the last layer of each group of this many slides; 0: no such groups.
+  int64_t only_every = 0;
   // True for each layer that slides, if the config lists the layers; then
-  // `first` and `full_every` are ignored.
+  // the fields above are ignored.
   std::vector<bool> listed;
 
   // Returns whether the layer is a sliding one.
@@ -64,6 +66,20 @@ enum class ReplacingNorms {
   kFirst,  // that of the embeddings alone (ModernBERT)
   kAll,    // for models that normalise after each part, as BERT does
 };
+
+// The layers whose queries and keys are rotated.
+struct RotatingLayers {
+  // The last layer of each group of this many does not rotate; 0: all do.
+  int64_t unrotated_every = 0;
+  // True for each layer that rotates, if the config lists the layers; then
+  // `unrotated_every` is ignored.
+  std::vector<bool> listed;
+
+  // Returns whether the layer is a rotating one.
+  bool rotates(int64_t layer) const;
+};
+
+bool operator==(const RotatingLayers& a, const RotatingLayers& b);
 
 struct DecoderConfig {
   ModelFamily family = ModelFamily::kGpt2;
@@ -120,6 +136,7 @@ struct DecoderConfig {
   // The rotation of queries and keys. Without pairs, positions are rows of a
   // table.
   RotaryPositions rotary;
+  RotatingLayers rotating;
   SlidingLayers sliding;
   // The angles of sliding layers, if those differ.
   RotaryPositions sliding_rotary;

@@ -248,6 +248,72 @@ TEST(ParseDecoderConfigTest, ReadsTheNormsOfOlmo2) {
   EXPECT_EQ(other->epsilon, 1e-5f);
 }
 
+// The config of a small SmolLM3.
+constexpr char kSmolLm3[] = R"({
+  "architectures": ["SmolLM3ForCausalLM"], "hidden_act": "silu",
+  "hidden_size": 64, "intermediate_size": 160,
+  "max_position_embeddings": 65536, "model_type": "smollm3",
+  "num_attention_heads": 4, "num_hidden_layers": 8, "num_key_value_heads": 2,
+  "rms_norm_eps": 1e-06, "vocab_size": 100
+})";
+
+// Returns a character for each layer: r if it rotates, s if it slides, b for
+// both, and - for neither.
+std::string Layers(const absl::StatusOr<DecoderConfig>& config) {
+  if (!config.ok()) return std::string(config.status().message());
+  std::string layers;
+  for (int64_t layer = 0; layer < config->layers; ++layer) {
+    const bool slides = config->sliding.slides(layer);
+    layers += config->rotating.rotates(layer) ? (slides ? 'b' : 'r')
+                                              : (slides ? 's' : '-');
+  }
+  return layers;
+}
+
+TEST(ParseDecoderConfigTest, FindsWhichLayersOfSmolLm3Rotate) {
+  const auto config = ParseDecoderConfig(kSmolLm3, "config.json");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_TRUE(config->ties_output);
+  EXPECT_NEAR(config->rotary.frequencies[7] * std::pow(2e6, 14.0 / 16), 1,
+              1e-6);
+  EXPECT_EQ(Layers(config), "rrr-rrr-");
+  EXPECT_EQ(Layers(With(kSmolLm3, R"("no_rope_layer_interval": 3)")),
+            "rr-rr-rr");
+  // Numbers beyond the last layer count nothing.
+  EXPECT_EQ(Layers(With(kSmolLm3, R"("no_rope_layers":
+                                     [1, 0, 1, 1, 0, 0, 1, 1, 0])")),
+            "r-rr--rr");
+  const std::string switched =
+      R"("use_sliding_window": true, "sliding_window": 16)";
+  EXPECT_EQ(Layers(With(kSmolLm3, switched)), "rrrsrrrs");
+  EXPECT_EQ(Layers(With(kSmolLm3, switched + R"(, "no_rope_layers":
+                                     [1, 0, 1, 1, 0, 0, 1, 1])")),
+            "rsrrssrr");
+  EXPECT_EQ(Layers(With(
+                absl::StrReplaceAll(kSmolLm3, {{"layers\": 8", "layers\": 2"}}),
+                switched + R"(, "no_rope_layers": [0, 1], "layer_types":
+                      ["full_attention", "sliding_attention"])")),
+            "-b");
+}
+
+TEST(ParseDecoderConfigTest, RefusesLayersThatContradict) {
+  EXPECT_EQ(
+      Layers(With(kSmolLm3, R"("no_rope_layers": [1, 0, 1])")),
+      "config.json: no_rope_layers has 3 numbers, but there are 8 layers: "
+      "give each a 1 if it rotates, and else a 0");
+  EXPECT_THAT(Layers(With(kSmolLm3, R"("no_rope_layers": [])")),
+              HasSubstr("has 0 numbers"));
+  EXPECT_THAT(Layers(With(kSmolLm3, R"("no_rope_layers":
+                                       [1, 0, 1, 1, 0, 0, 1, 2])")),
+              HasSubstr("has 2 for layer 7; known are 0 and 1"));
+  EXPECT_THAT(Layers(With(kSmolLm3, R"("no_rope_layers": 4)")),
+              HasSubstr("no_rope_layers is not a list of numbers"));
+  EXPECT_THAT(Layers(With(kSmolLm3, R"("no_rope_layer_interval": 0)")),
+              HasSubstr("no_rope_layer_interval is not a whole number"));
+  EXPECT_THAT(Layers(With(kSmolLm3, R"("layer_types": ["sliding_attention"])")),
+              HasSubstr("but use_sliding_window is not true"));
+}
+
 TEST(ParseDecoderConfigTest, FindsTheFeaturesOfAHead) {
   const std::string llama =
       absl::StrReplaceAll(kLlama, {{"\"head_dim\": 64,", ""}});

@@ -356,6 +356,7 @@ RotaryAngles DecoderPass::AnglesOf(int64_t panel, int64_t layer) const {
       config_.sliding.slides(layer) && config_.sliding_rotary.pairs() > 0;
   const int64_t full_pairs = config_.rotary.pairs();
   RotaryAngles angles;
+  if (!config_.rotating.rotates(layer)) return angles;
   angles.pairs = is_sliding ? config_.sliding_rotary.pairs() : full_pairs;
   angles.cosines = angles_ + panel * plan_.angle_floats() +
                    (is_sliding ? 2 * full_pairs * kPanelTokens : 0);

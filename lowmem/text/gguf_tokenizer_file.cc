@@ -49,8 +49,8 @@ constexpr char kDeepseekPattern[] =
     "[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|"
     "\\s*[\r\n]+|\\s+(?!\\S)|\\s+";
 constexpr char kKnownCuts[] =
-    "\"llama-bpe\", \"qwen2\", \"gpt-2\", \"smollm\", \"gpt-4o\" and "
-    "\"deepseek-v3\"";
+    "\"llama-bpe\", \"dbrx\", \"smaug-bpe\", \"qwen2\", \"gpt-2\", \"smollm\", "
+    "\"gpt-4o\" and \"deepseek-v3\"";
 
 Json Split(absl::string_view pattern) {
   return {{"type", "Split"},
@@ -85,7 +85,10 @@ Json PreTokenizer(const std::string& name) {
                            Split(kDeepseekPattern), ByteLevel(false)}));
   }
   const char* pattern = nullptr;
-  if (name == "llama-bpe") pattern = kLlama3Pattern;
+  // These are the names of OLMo-2's and SmolLM3's, too.
+  if (name == "llama-bpe" || name == "dbrx" || name == "smaug-bpe") {
+    pattern = kLlama3Pattern;
+  }
   if (name == "qwen2") pattern = kQwen2Pattern;
   if (name == "gpt-4o") pattern = kGpt4oPattern;
   if (pattern == nullptr) return Json();

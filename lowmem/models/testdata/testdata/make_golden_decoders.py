@@ -121,6 +121,16 @@ def models():
         **{**COMMON, "num_key_value_heads": 1},
         rope_parameters=rope("default", 500000.0),
     )
+    yield "smollm3", transformers.SmolLM3ForCausalLM, transformers.SmolLM3Config(
+        **COMMON,
+        pad_token_id=0,
+        bos_token_id=1,
+        eos_token_id=2,
+        no_rope_layers=[1, 0],
+        use_sliding_window=True,
+        sliding_window=20,
+        rope_parameters=rope("default", 5e6),
+    )
 
 
 def logits_of(model, ids):

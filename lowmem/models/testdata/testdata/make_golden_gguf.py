@@ -120,6 +120,13 @@ def models():
     yield "olmo2", transformers.Olmo2ForCausalLM, transformers.Olmo2Config(
         **COMMON, rope_parameters=rope("default", 500000.0)
     ), ["--pure", "Q8_0"]
+    yield "smollm3", transformers.SmolLM3ForCausalLM, transformers.SmolLM3Config(
+        **{**COMMON, "num_hidden_layers": 4},
+        pad_token_id=0,
+        bos_token_id=1,
+        eos_token_id=2,
+        rope_parameters=rope("default", 5e6),
+    ), ["--pure", "Q8_0"]
     yield "gpt2", transformers.GPT2LMHeadModel, transformers.GPT2Config(
         vocab_size=VOCABULARY,
         n_positions=8192,
@@ -166,7 +173,7 @@ def take_weights(model, path):
         for tensor in reader.tensors:
             if tensor.name == names.get_name(base) + "." + suffix:
                 kinds[tensor.tensor_type.name] = 1 + kinds.get(tensor.tensor_type.name, 0)
-        if arch == "llama" and base.endswith(("q_proj", "k_proj")):
+        if arch in ("llama", "smollm3") and base.endswith(("q_proj", "k_proj")):
             heads = (
                 config.num_attention_heads
                 if base.endswith("q_proj")
