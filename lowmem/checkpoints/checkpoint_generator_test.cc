@@ -73,6 +73,7 @@ TEST(CheckpointGeneratorTest, HasAsManyParametersAsThePublicModels) {
   EXPECT_EQ(parameters("gemma-2b"), 2'506'172'416);
   EXPECT_EQ(parameters("olmo-2-1b"), 1'484'916'736);
   EXPECT_EQ(parameters("smollm3-3b"), 3'075'098'624);
+  EXPECT_EQ(parameters("granite-3.3-2b"), 2'533'539'840);
 }
 
 TEST(CheckpointGeneratorTest, WritesPublicNamesAndShapes) {

@@ -67,6 +67,9 @@ constexpr NamedShape kNamedShapes[] = {
     {"smollm3-3b",
      {ModelFamily::kSmolLm3, 128256, 65536, 2048, 36, 16, 11008, 0, 4, 128,
       true}},
+    {"granite-3.3-2b",
+     {ModelFamily::kGranite, 49159, 131072, 2048, 40, 32, 8192, 0, 8, 64,
+      true}},
 };
 
 absl::Status CheckHeads(const CheckpointShape& shape) {

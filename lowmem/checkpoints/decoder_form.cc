@@ -139,9 +139,25 @@ constexpr DecoderForm MakeSmolLm3() {
   return form;
 }
 
-constexpr DecoderForm kForms[] = {MakeLlama(), MakeMistral(), MakeQwen2(),
-                                  MakeQwen3(), MakeGemma3(),  MakePhi3(),
-                                  MakeGemma(), MakeOlmo2(),   MakeSmolLm3()};
+constexpr DecoderForm MakeGranite() {
+  DecoderForm form;
+  form.family = ModelFamily::kGranite;
+  form.may_have_attention_bias = true;
+  form.may_have_feed_bias = true;
+  form.has_multipliers = true;
+  form.gguf_name = "granite";
+  form.gguf_has_neighbours = true;
+  form.public_epsilon = 1e-5;
+  form.public_theta = 1e7;
+  form.public_keys = R"({"attention_multiplier": 0.015625,
+                         "embedding_multiplier": 12.0, "hidden_act": "silu",
+                         "logits_scaling": 8.0, "residual_multiplier": 0.22})";
+  return form;
+}
+
+constexpr DecoderForm kForms[] = {
+    MakeLlama(), MakeMistral(), MakeQwen2(), MakeQwen3(),   MakeGemma3(),
+    MakePhi3(),  MakeGemma(),   MakeOlmo2(), MakeSmolLm3(), MakeGranite()};
 
 const DecoderForm* Find(ModelFamily family) {
   for (const DecoderForm& form : kForms) {

@@ -71,6 +71,8 @@ struct DecoderForm {
   bool may_be_bidirectional = false;
   // Scores are divided by the square root of "query_pre_attn_scalar".
   bool has_query_scalar = false;
+  // The four keys of Granite: "embedding_multiplier" and so on.
+  bool has_multipliers = false;
 
   // The form of the layers.
   bool has_attention_bias = false;  // of queries, keys and values

@@ -42,6 +42,7 @@ constexpr FamilyNames kFamilies[] = {
     {ModelFamily::kGemma, "gemma", "Gemma"},
     {ModelFamily::kOlmo2, "olmo2", "Olmo2"},
     {ModelFamily::kSmolLm3, "smollm3", "SmolLM3"},
+    {ModelFamily::kGranite, "granite", "Granite"},
 };
 
 static_assert(sizeof(kFamilies) / sizeof(kFamilies[0]) == kModelFamilies,

@@ -46,9 +46,10 @@ enum class ModelFamily {
   kGemma,  // the first generation
   kOlmo2,
   kSmolLm3,
+  kGranite,  // Granite 3, without mixtures of experts
 };
 
-inline constexpr int kModelFamilies = 18;
+inline constexpr int kModelFamilies = 19;
 
 // Returns the name that "model_type" has, such as "bert".
 const char* ModelFamilyName(ModelFamily family);

@@ -191,6 +191,40 @@ void ReadHeads(ConfigReader& reader, const DecoderForm& form,
   }
 }
 
+// Reads a factor, which is above zero and finite as a float, too.
+double Multiplier(ConfigReader& reader, const char* key) {
+  const double value = reader.NumberOr(key, 1);
+  const auto rounded = static_cast<float>(value);
+  if (rounded > 0 && std::isfinite(rounded)) return value;
+  reader.Fail(key, absl::StrCat("is ", value,
+                                "; it must be above zero and within a float's "
+                                "range"));
+  return 1;
+}
+
+// Reads the factors of a family that multiplies the outputs of each part by m
+// before it adds them. The states are kept divided by m, so the outputs are
+// added as they are. A norm gives the same for such states if its epsilon is
+// divided by the square of m.
+void ReadMultipliers(ConfigReader& reader, DecoderConfig* config) {
+  const double residual = Multiplier(reader, "residual_multiplier");
+  const double words = Multiplier(reader, "embedding_multiplier") / residual;
+  const double epsilon = config->epsilon / (residual * residual);
+  config->word_factor = static_cast<float>(words);
+  config->epsilon = static_cast<float>(epsilon);
+  config->score_scale_or_zero =
+      static_cast<float>(Multiplier(reader, "attention_multiplier"));
+  config->logit_divisor =
+      static_cast<float>(Multiplier(reader, "logits_scaling"));
+  for (const float number : {config->word_factor, config->epsilon}) {
+    if (number > 0 && std::isfinite(number)) continue;
+    reader.Fail("residual_multiplier",
+                absl::StrCat("is ", residual,
+                             "; with this epsilon and embedding_multiplier it "
+                             "leaves the range of a float"));
+  }
+}
+
 // Reads the keys that only some families have.
 void ReadFormKeys(ConfigReader& reader, const DecoderForm& form,
                   DecoderConfig* config) {
@@ -207,6 +241,7 @@ void ReadFormKeys(ConfigReader& reader, const DecoderForm& form,
     }
     config->score_scale_or_zero = static_cast<float>(1 / std::sqrt(scalar));
   }
+  if (form.has_multipliers) ReadMultipliers(reader, config);
   if (form.may_be_bidirectional) {
     config->is_bidirectional =
         reader.FlagOr("use_bidirectional_attention", false);
@@ -240,7 +275,10 @@ DecoderConfig ReadLlama(ConfigReader& reader, const DecoderForm& form) {
   config.has_norms_before = form.has_norms_before;
   config.has_norms_after = form.has_norms_after;
   config.adds_one_to_gains = form.adds_one_to_gains;
-  config.scales_words = form.scales_words;
+  if (form.scales_words) {
+    config.word_factor = std::sqrt(static_cast<float>(config.hidden));
+    config.rounds_word_factor = true;
+  }
   ReadFormKeys(reader, form, &config);
   config.rotating = ReadRotatingLayers(reader, form, config.layers);
   config.sliding =
@@ -423,7 +461,8 @@ bool operator==(const DecoderConfig& a, const DecoderConfig& b) {
         config.key_value_heads_or_zero, config.head_features_or_zero,
         config.intermediate, config.vocabulary, config.positions,
         config.epsilon, config.activation, config.ties_output,
-        config.score_scale_or_zero, config.scales_words, config.has_rms_norms,
+        config.score_scale_or_zero, config.word_factor,
+        config.rounds_word_factor, config.logit_divisor, config.has_rms_norms,
         config.adds_one_to_gains, config.has_head_norms,
         config.joins_head_norms, config.has_norms_before,
         config.has_norms_after, config.has_norm_bias, config.replacing_norms,

@@ -4,8 +4,8 @@
 //       footprint::ReadDecoderConfig("Qwen3-0.6B/config.json");
 //
 // Families: GPT-2, Llama 2 and 3 (and models in their form, such as SmolLM2),
-// Mistral, Qwen 2.5 and 3, Gemma and Gemma 3 (text), Phi-3, OLMo-2, and
-// SmolLM3, and encoders with the same layers: ModernBERT, NomicBert
+// Mistral, Qwen 2.5 and 3, Gemma and Gemma 3 (text), Phi-3, OLMo-2, Granite 3,
+// and SmolLM3, and encoders with the same layers: ModernBERT, NomicBert
 // (nomic-embed-text) and the bidirectional Gemma 3 (EmbeddingGemma). They
 // differ in the fields of DecoderConfig and in the names of their tensors
 // (decoder_weights.h). Configs of transformers 4 and 5 are read: "rope_scaling"
@@ -101,9 +101,12 @@ struct DecoderConfig {
 
   // The factor of scores; 0: one over the square root of a head's features.
   float score_scale_or_zero = 0;
-  // Rows of the table of words are multiplied by the square root of the hidden
-  // features, rounded to the table's type.
-  bool scales_words = false;
+  // Rows of the table of words are multiplied by the factor, which may be
+  // rounded to the table's type.
+  float word_factor = 1;
+  bool rounds_word_factor = false;
+  // Logits are divided by it.
+  float logit_divisor = 1;
   // Norms divide by the root of the mean square and have no bias. With
   // `adds_one_to_gains` the file stores each gain less one.
   bool has_rms_norms = false;

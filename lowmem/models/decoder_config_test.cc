@@ -204,7 +204,8 @@ TEST(ParseDecoderConfigTest, ReadsTheFirstGemma) {
   ASSERT_THAT(config, IsOk());
   EXPECT_TRUE(config->ties_output);
   EXPECT_TRUE(config->adds_one_to_gains);
-  EXPECT_TRUE(config->scales_words);
+  EXPECT_EQ(config->word_factor, std::sqrt(2048.0f));
+  EXPECT_TRUE(config->rounds_word_factor);
   EXPECT_FALSE(config->has_norms_after);
   EXPECT_FALSE(config->has_head_norms);
   EXPECT_EQ(config->score_scale(), 1.0f / 16);
@@ -312,6 +313,65 @@ TEST(ParseDecoderConfigTest, RefusesLayersThatContradict) {
               HasSubstr("no_rope_layer_interval is not a whole number"));
   EXPECT_THAT(Layers(With(kSmolLm3, R"("layer_types": ["sliding_attention"])")),
               HasSubstr("but use_sliding_window is not true"));
+}
+
+// The config of the public granite-3.3-2b-instruct.
+constexpr char kGranite[] = R"({
+  "architectures": ["GraniteForCausalLM"], "attention_bias": false,
+  "attention_multiplier": 0.015625, "embedding_multiplier": 12.0,
+  "hidden_act": "silu", "hidden_size": 2048, "intermediate_size": 8192,
+  "logits_scaling": 8.0, "max_position_embeddings": 131072, "mlp_bias": false,
+  "model_type": "granite", "num_attention_heads": 32, "num_hidden_layers": 40,
+  "num_key_value_heads": 8, "residual_multiplier": 0.22,
+  "rms_norm_eps": 1e-05, "rope_scaling": null, "rope_theta": 10000000.0,
+  "tie_word_embeddings": true, "vocab_size": 49159
+})";
+
+TEST(ParseDecoderConfigTest, ReadsTheFactorsOfGranite) {
+  const auto config = ParseDecoderConfig(kGranite, "config.json");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_EQ(config->score_scale(), 0.015625f);
+  EXPECT_EQ(config->logit_divisor, 8);
+  EXPECT_FLOAT_EQ(config->word_factor, 12 / 0.22f);
+  EXPECT_FALSE(config->rounds_word_factor);
+  EXPECT_FLOAT_EQ(config->epsilon, 1e-5f / (0.22f * 0.22f));
+  // All factors are 1 unless the config names them.
+  const auto plain = ParseDecoderConfig(
+      absl::StrReplaceAll(kGranite, {{"_multiplier\"", "_other\""},
+                                     {"logits_scaling", "other"}}),
+      "c");
+  ASSERT_THAT(plain, IsOk());
+  EXPECT_EQ(plain->score_scale(), 1);
+  EXPECT_EQ(plain->word_factor, 1);
+  EXPECT_EQ(plain->epsilon, 1e-5f);
+  EXPECT_EQ(plain->logit_divisor, 1);
+}
+
+TEST(ParseDecoderConfigTest, RefusesFactorsThatAreNotAboveZero) {
+  for (const char* key : {"attention_multiplier", "embedding_multiplier",
+                          "residual_multiplier", "logits_scaling"}) {
+    const std::string config =
+        absl::StrReplaceAll(kGranite, {{absl::StrCat("\"", key), "\"other"}});
+    const auto fault = [&](const char* value) {
+      return std::string(With(config, absl::StrCat("\"", key, "\": ", value))
+                             .status()
+                             .message());
+    };
+    for (const char* value : {"0", "-2", "1e-60"}) {
+      EXPECT_EQ(fault(value),
+                absl::StrCat("config.json: ", key, " is ", value,
+                             "; it must be above zero and within a float's "
+                             "range"));
+    }
+    EXPECT_EQ(fault("\"8\""),
+              absl::StrCat("config.json: ", key, " is not a number"));
+    EXPECT_THAT(fault("NaN"), HasSubstr("is not a JSON object"));
+  }
+  EXPECT_THAT(ParseDecoderConfig(
+                  absl::StrReplaceAll(kGranite, {{"0.22", "1e-30"}}), "c")
+                  .status()
+                  .message(),
+              HasSubstr("leaves the range of a float"));
 }
 
 TEST(ParseDecoderConfigTest, FindsTheFeaturesOfAHead) {

@@ -218,14 +218,16 @@ TEST_P(DecoderFamiliesTest, GivesTheLastTokensState) {
     for (size_t i = 0; i < row.size(); ++i) {
       sum += static_cast<double>(row[i]) * expected[i];
     }
-    EXPECT_NEAR((*logits)[word], sum, 1e-5);
+    EXPECT_NEAR((*logits)[word], sum / (*decoder)->config().logit_divisor,
+                1e-5);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Families, DecoderFamiliesTest,
-    testing::ValuesIn(DecoderFormFamilies()),
-    [](const auto& info) { return std::string(ModelFamilyName(info.param)); });
+INSTANTIATE_TEST_SUITE_P(Families, DecoderFamiliesTest,
+                         testing::ValuesIn(DecoderFormFamilies()),
+                         [](const auto& info) {
+                           return std::string(ModelFamilyName(info.param));
+                         });
 
 }  // namespace
 }  // namespace footprint

@@ -112,14 +112,12 @@ TEST_P(DecoderGoldenTest, ErrsAtMostTwiceAsMuchAsPyTorch) {
   ForEachVectorTarget([&](bool) { ExpectTwiceTorchsError(*run, expected); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, DecoderGoldenTest,
-                         testing::Values("gpt2", "llama", "llama_biases",
-                                         "mistral", "qwen2", "qwen2_yarn",
-                                         "qwen3", "gemma3_text", "phi3",
-                                         "gemma", "olmo2", "smollm3"),
-                         [](const auto& info) {
-                           return std::string(info.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Families, DecoderGoldenTest,
+    testing::Values("gpt2", "llama", "llama_biases", "mistral", "qwen2",
+                    "qwen2_yarn", "qwen3", "gemma3_text", "phi3", "gemma",
+                    "olmo2", "smollm3", "granite"),
+    [](const auto& info) { return std::string(info.param); });
 
 class BidirectionalGoldenTest : public testing::TestWithParam<const char*> {};
 
@@ -211,13 +209,11 @@ TEST_P(GgufGoldenTest, ErrsAtMostTwiceAsMuchAsPyTorch) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, GgufGoldenTest,
-                         testing::Values("gemma", "gemma3", "olmo2", "smollm3",
-                                         "gpt2", "llama", "llama_q5_k",
-                                         "mistral", "phi3", "qwen2", "qwen3"),
-                         [](const auto& info) {
-                           return std::string(info.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Families, GgufGoldenTest,
+    testing::Values("gemma", "gemma3", "olmo2", "smollm3", "granite", "gpt2",
+                    "llama", "llama_q5_k", "mistral", "phi3", "qwen2", "qwen3"),
+    [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
 }  // namespace footprint

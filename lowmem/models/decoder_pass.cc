@@ -29,9 +29,9 @@ float RoundToType(DType type, float value) {
 }
 
 float WordScale(const DecoderConfig& config, const Weight& words) {
-  if (!config.scales_words) return 1;
-  return RoundToType(words.dtype(),
-                     std::sqrt(static_cast<float>(config.hidden)));
+  return config.rounds_word_factor
+             ? RoundToType(words.dtype(), config.word_factor)
+             : config.word_factor;
 }
 
 }  // namespace
@@ -684,8 +684,9 @@ absl::Status DecoderPass::AddLogits(const IndexRange& rows, const float* logits,
       if (!ExponentialSum::Takes(logit)) {
         return NotFinite(*store_, "the output");
       }
-      sums[token].Add(logit);
-      if (row == next) part().scores[token - again] = logit;
+      const float divided = logit / config_.logit_divisor;
+      sums[token].Add(divided);
+      if (row == next) part().scores[token - again] = divided;
     }
   }
   return absl::OkStatus();
@@ -761,9 +762,14 @@ absl::Status DecoderPass::MultiplyOutput(int worker) {
   status = product.Multiply(weights_.output, rows, {0, config_.hidden}, {}, 0,
                             {}, {logits_ + rows.begin, 1, config_.vocabulary});
   for (const StreamedProduct::SingleToken& token : last_tokens_) {
-    const float* const logits = this->logits(token.output_panel).data();
-    if (status.ok() && !AreFinite(logits + rows.begin, rows.size())) {
+    float* const logits =
+        logits_ + token.output_panel * config_.vocabulary + rows.begin;
+    if (status.ok() && !AreFinite(logits, rows.size())) {
       status = NotFinite(*store_, "the output");
+    }
+    if (config_.logit_divisor == 1) continue;
+    for (int64_t i = 0; i < rows.size(); ++i) {
+      logits[i] /= config_.logit_divisor;
     }
   }
   // The next call most likely has a single token, so its tiles are read ahead.

@@ -251,6 +251,26 @@ void WriteQueryScalar(ConfigWriter& writer) {
                    : writer.IntegerOr("attention.key_length", hidden / heads));
 }
 
+// Writes the factors of the embeddings, the residuals, the scores and the
+// logits. Scores have the usual factor if the file does not name one.
+void WriteMultipliers(ConfigWriter& writer) {
+  const std::pair<const char*, const char*> kFactors[] = {
+      {"embedding_multiplier", "embedding_scale"},
+      {"residual_multiplier", "residual_scale"},
+      {"logits_scaling", "logit_scale"}};
+  for (const auto& [key, name] : kFactors) {
+    writer.Write(key, writer.NumberOr(name, 1));
+  }
+  const int64_t features =
+      writer.Integer("embedding_length") /
+      std::max<int64_t>(1, writer.Integer("attention.head_count"));
+  const double usual =
+      1 / std::sqrt(static_cast<double>(std::max<int64_t>(
+              1, writer.IntegerOr("attention.key_length", features))));
+  const double scale = writer.NumberOr("attention.scale", 0);
+  writer.Write("attention_multiplier", scale == 0 ? usual : scale);
+}
+
 void WriteWindow(ConfigWriter& writer) {
   const int64_t window = writer.IntegerOr("attention.sliding_window", 0);
   if (window == 0) {
@@ -299,6 +319,7 @@ void WriteLlamaConfig(ConfigWriter& writer, WeightStore& store) {
     writer.Refuse("mixtures of experts are not supported");
   }
   if (form.has_query_scalar) WriteQueryScalar(writer);
+  if (form.has_multipliers) WriteMultipliers(writer);
   if (form.window_keys != WindowKeys::kNone) {
     WriteWindow(writer);
   } else if (!form.gguf_has_idle_window &&
@@ -348,27 +369,37 @@ void SetWhatTensorsSay(const ConfigWriter& writer, DecoderConfig* config) {
       writer.form() != nullptr && writer.form()->gguf_has_neighbours;
 }
 
+// Refuses a number that is neither `unchanged` nor 0.
+void RefuseUnless(ConfigWriter& writer, const char* name, double unchanged) {
+  const double number = writer.NumberOr(name, unchanged);
+  if (number == unchanged || number == 0) return;
+  writer.Refuse(absl::StrCat("key \"", writer.Key(name), "\" is ", number,
+                             ", which changes the model in a way that is not "
+                             "supported"));
+}
+
 // Refuses keys of other models with the same architecture, which would silently
 // give wrong results, unless their values change nothing.
 void RefuseOtherSums(ConfigWriter& writer) {
+  const bool has_multipliers =
+      writer.form() != nullptr && writer.form()->has_multipliers;
+  const std::pair<const char*, double> kMultipliers[] = {{"attention.scale", 0},
+                                                         {"logit_scale", 1},
+                                                         {"embedding_scale", 1},
+                                                         {"residual_scale", 1}};
+  for (const auto& [name, unchanged] : kMultipliers) {
+    if (!has_multipliers) RefuseUnless(writer, name, unchanged);
+  }
   const std::pair<const char*, double> kUnchanged[] = {
-      {"attention.scale", 0},
       {"attention.clamp_kqv", 0},
       {"attention.max_alibi_bias", 0},
       {"attention.temperature_scale", 0},
       {"attn_logit_softcapping", 0},
       {"final_logit_softcapping", 0},
-      {"logit_scale", 1},
-      {"embedding_scale", 1},
-      {"residual_scale", 1},
       {"rope.scaling.yarn_ext_factor", 1},
       {"rope.scaling.yarn_log_multiplier", 0}};
   for (const auto& [name, unchanged] : kUnchanged) {
-    const double number = writer.NumberOr(name, unchanged);
-    if (number == unchanged || number == 0) continue;
-    writer.Refuse(absl::StrCat("key \"", writer.Key(name), "\" is ", number,
-                               ", which changes the model in a way that is not "
-                               "supported"));
+    RefuseUnless(writer, name, unchanged);
   }
   if (writer.HasKey("attention.causal") && !writer.Flag("attention.causal")) {
     writer.Refuse(absl::StrCat("key \"", writer.Key("attention.causal"),

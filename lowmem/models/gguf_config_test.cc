@@ -98,7 +98,8 @@ TEST(GgufConfigTest, HasGemmasNormsAsTheyAreStored) {
   ASSERT_THAT(config, IsOk());
   EXPECT_FALSE(config->adds_one_to_gains);
   EXPECT_TRUE(config->has_norms_after);
-  EXPECT_TRUE(config->scales_words);
+  EXPECT_EQ(config->word_factor, 8);
+  EXPECT_TRUE(config->rounds_word_factor);
   EXPECT_EQ(config->head_features(), 32);
   EXPECT_FLOAT_EQ(config->score_scale(), 0.17677669f);
   EXPECT_EQ(config->sliding.window, 512);
@@ -107,6 +108,27 @@ TEST(GgufConfigTest, HasGemmasNormsAsTheyAreStored) {
   // Sliding layers have higher frequencies.
   EXPECT_GT(config->sliding_rotary.frequencies[5],
             config->rotary.frequencies[5]);
+}
+
+TEST(GgufConfigTest, HasTheFactorsOfGranite) {
+  GgufHeader header = Begin("granite");
+  header.AddNumber("granite.attention.scale", 0.125f);
+  header.AddNumber("granite.embedding_scale", 12.0f);
+  header.AddNumber("granite.residual_scale", 0.25f);
+  header.AddNumber("granite.logit_scale", 8.0f);
+  header.AddTensor("token_embd.weight", DType::kF32, {40, 64});
+  const absl::StatusOr<DecoderConfig> config = Read(Whole(header));
+  ASSERT_THAT(config, IsOk());
+  EXPECT_EQ(config->score_scale(), 0.125f);
+  EXPECT_EQ(config->word_factor, 48);
+  EXPECT_FALSE(config->rounds_word_factor);
+  EXPECT_EQ(config->logit_divisor, 8);
+  EXPECT_EQ(config->epsilon, 1e-5f * 16);
+  EXPECT_TRUE(config->rotary.has_neighbours);
+  // Without its key, scores have the usual factor, as in llama.cpp.
+  GgufHeader plain = Begin("granite");
+  plain.AddTensor("token_embd.weight", DType::kF32, {40, 64});
+  EXPECT_EQ(Read(Whole(plain))->score_scale(), 0.25f);
 }
 
 TEST(GgufConfigTest, DividesAnglesByTheFactorsOfTheFile) {
@@ -255,6 +277,15 @@ TEST(GgufConfigTest, RefusesWhatItDoesNotCalculate) {
       {"\"olmo2.attention.sliding_window\" is set", kUnknown, "olmo2",
        [](GgufHeader* header) {
          header->AddInteger("olmo2.attention.sliding_window", 512);
+       }},
+      {"residual_multiplier is -0.5; it must be above zero", kInvalid,
+       "granite",
+       [](GgufHeader* header) {
+         header->AddNumber("granite.residual_scale", -0.5f);
+       }},
+      {"\"granite.logit_scale\" is nan", kInvalid, "granite",
+       [](GgufHeader* header) {
+         header->AddNumber("granite.logit_scale", std::nanf(""));
        }},
       {"\"qwen2.attention.causal\" is false", kUnknown, "qwen2",
        [](GgufHeader* header) {

@@ -28,7 +28,7 @@ source "$BIN/memory_cgroup.sh"
 readonly LIMITS_MIB=(8 16 32 64 128)
 readonly ENCODERS=(minilm bert-base distilbert)
 readonly DECODERS=(gpt2 smollm2-135m llama-3.2-1b mistral-7b qwen2.5-0.5b qwen3-0.6b
-  gemma-3-1b phi-3-mini gemma-2b olmo-2-1b smollm3-3b)
+  gemma-3-1b phi-3-mini gemma-2b olmo-2-1b smollm3-3b granite-3.3-2b)
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/footprint_family.XXXXXX")
 failures=0
 

@@ -20,6 +20,11 @@ constexpr ChatTemplate kTemplates[] = {
      "\n<start_of_turn>user\n"},
     {"Phi-3", "<|assistant|>", "", "<|system|>\n", "<|end|>\n", "<|user|>\n",
      "<|end|>\n<|assistant|>\n", "<|end|>", "\n"},
+    {"Granite", "<|start_of_role|>", "",
+     "<|start_of_role|>system<|end_of_role|>", "<|end_of_text|>\n",
+     "<|start_of_role|>user<|end_of_role|>",
+     "<|end_of_text|>\n<|start_of_role|>assistant<|end_of_role|>",
+     "<|end_of_text|>", "\n"},
     {"Mistral", "[INST]", "<s>", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]",
      "[INST] ", "[/INST]", "</s>", ""},
 };

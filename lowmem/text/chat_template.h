@@ -7,9 +7,10 @@
 //       footprint::FirstTurn(*chat, "", "Who was Ada Lovelace?");
 //
 // The vocabulary tells the family: ChatML (Qwen, SmolLM2), Llama 3, Gemma,
-// Phi-3 or Mistral. The text already holds the words that begin it, so it is
-// encoded with SpecialIds::kLeaveOut. A system turn is written only if the
-// caller gives one; the public templates of some models add one by themselves.
+// Phi-3, Granite or Mistral. The text already holds the words that begin it, so
+// it is encoded with SpecialIds::kLeaveOut. A system turn is written only if
+// the caller gives one; the public templates of some models add one by
+// themselves.
 //
 // Plain data that lives as long as the program. Thread-safe. Memory: the texts.
 

@@ -70,6 +70,14 @@ TEST(ChatTemplateTest, WritesWhatTheModelsTemplatesWrite) {
   EXPECT_EQ(Conversation(*chat),
             "<|system|>\nS<|end|>\n<|user|>\nU1<|end|>\n<|assistant|>\nA<|end|>"
             "\n<|user|>\nU2<|end|>\n<|assistant|>\n");
+  chat = FindChatTemplate(*WithWord("<|start_of_role|>"));
+  ASSERT_NE(chat, nullptr);
+  EXPECT_EQ(Conversation(*chat),
+            "<|start_of_role|>system<|end_of_role|>S<|end_of_text|>\n"
+            "<|start_of_role|>user<|end_of_role|>U1<|end_of_text|>\n"
+            "<|start_of_role|>assistant<|end_of_role|>A<|end_of_text|>\n"
+            "<|start_of_role|>user<|end_of_role|>U2<|end_of_text|>\n"
+            "<|start_of_role|>assistant<|end_of_role|>");
   chat = FindChatTemplate(*WithWord("[INST]"));
   ASSERT_NE(chat, nullptr);
   EXPECT_EQ(FirstTurn(*chat, "", "U1"), "<s>[INST] U1[/INST]");

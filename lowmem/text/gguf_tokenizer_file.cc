@@ -50,7 +50,7 @@ constexpr char kDeepseekPattern[] =
     "\\s*[\r\n]+|\\s+(?!\\S)|\\s+";
 constexpr char kKnownCuts[] =
     "\"llama-bpe\", \"dbrx\", \"smaug-bpe\", \"qwen2\", \"gpt-2\", \"smollm\", "
-    "\"gpt-4o\" and \"deepseek-v3\"";
+    "\"refact\", \"gpt-4o\" and \"deepseek-v3\"";
 
 Json Split(absl::string_view pattern) {
   return {{"type", "Split"},
@@ -74,7 +74,8 @@ Json Sequence(const char* list, Json steps) {
 Json PreTokenizer(const std::string& name) {
   const char* const list = "pretokenizers";
   if (name == "gpt-2") return ByteLevel(true);
-  if (name == "smollm") {
+  // Granite's is "refact".
+  if (name == "smollm" || name == "refact") {
     const Json digits = {{"type", "Digits"}, {"individual_digits", true}};
     return Sequence(list, Json::array({digits, ByteLevel(true)}));
   }

@@ -131,6 +131,16 @@ def models():
         sliding_window=20,
         rope_parameters=rope("default", 5e6),
     )
+    # The epsilon is so large that a wrong one is noticed.
+    yield "granite", transformers.GraniteForCausalLM, transformers.GraniteConfig(
+        **COMMON,
+        rms_norm_eps=0.5,
+        embedding_multiplier=12.0,
+        attention_multiplier=0.25,
+        residual_multiplier=0.22,
+        logits_scaling=8.0,
+        rope_parameters=rope("default", 1e7),
+    )
 
 
 def logits_of(model, ids):

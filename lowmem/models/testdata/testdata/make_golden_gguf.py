@@ -127,6 +127,14 @@ def models():
         eos_token_id=2,
         rope_parameters=rope("default", 5e6),
     ), ["--pure", "Q8_0"]
+    yield "granite", transformers.GraniteForCausalLM, transformers.GraniteConfig(
+        **COMMON,
+        embedding_multiplier=12.0,
+        attention_multiplier=0.2,
+        residual_multiplier=0.22,
+        logits_scaling=8.0,
+        rope_parameters=rope("default", 1e7),
+    ), ["--pure", "Q8_0"]
     yield "gpt2", transformers.GPT2LMHeadModel, transformers.GPT2Config(
         vocab_size=VOCABULARY,
         n_positions=8192,
@@ -173,7 +181,7 @@ def take_weights(model, path):
         for tensor in reader.tensors:
             if tensor.name == names.get_name(base) + "." + suffix:
                 kinds[tensor.tensor_type.name] = 1 + kinds.get(tensor.tensor_type.name, 0)
-        if arch in ("llama", "smollm3") and base.endswith(("q_proj", "k_proj")):
+        if arch in ("llama", "smollm3", "granite") and base.endswith(("q_proj", "k_proj")):
             heads = (
                 config.num_attention_heads
                 if base.endswith("q_proj")
