@@ -5,7 +5,10 @@
 namespace footprint {
 namespace {
 
+// The vocabulary of OLMo 2 also has ChatML's words, so it comes first.
 constexpr ChatTemplate kTemplates[] = {
+    {"OLMo 2", "|||IP_ADDRESS|||", "<|endoftext|>", "<|system|>\n", "\n",
+     "<|user|>\n", "\n<|assistant|>\n", "<|endoftext|>", "\n"},
     {"ChatML", "<|im_start|>", "", "<|im_start|>system\n", "<|im_end|>\n",
      "<|im_start|>user\n", "<|im_end|>\n<|im_start|>assistant\n", "<|im_end|>",
      "\n"},

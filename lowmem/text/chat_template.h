@@ -6,10 +6,10 @@
 //   std::string text =
 //       footprint::FirstTurn(*chat, "", "Who was Ada Lovelace?");
 //
-// The vocabulary tells the family: ChatML (Qwen, SmolLM2), Llama 3, Gemma,
-// Phi-3, Granite or Mistral. The text already holds the words that begin it, so
-// it is encoded with SpecialIds::kLeaveOut. A system turn is written only if
-// the caller gives one; the public templates of some models add one by
+// The vocabulary tells the family: OLMo 2, ChatML (Qwen, SmolLM2), Llama 3,
+// Gemma, Phi-3, Granite or Mistral. The text already holds the words that begin
+// it, so it is encoded with SpecialIds::kLeaveOut. A system turn is written
+// only if the caller gives one; the public templates of some models add one by
 // themselves.
 //
 // Plain data that lives as long as the program. Thread-safe. Memory: the texts.

@@ -70,6 +70,11 @@ TEST(ChatTemplateTest, WritesWhatTheModelsTemplatesWrite) {
   EXPECT_EQ(Conversation(*chat),
             "<|system|>\nS<|end|>\n<|user|>\nU1<|end|>\n<|assistant|>\nA<|end|>"
             "\n<|user|>\nU2<|end|>\n<|assistant|>\n");
+  chat = FindChatTemplate(*WithWord("|||IP_ADDRESS|||"));
+  ASSERT_NE(chat, nullptr);
+  EXPECT_EQ(Conversation(*chat),
+            "<|endoftext|><|system|>\nS\n<|user|>\nU1\n<|assistant|>\nA"
+            "<|endoftext|>\n<|user|>\nU2\n<|assistant|>\n");
   chat = FindChatTemplate(*WithWord("<|start_of_role|>"));
   ASSERT_NE(chat, nullptr);
   EXPECT_EQ(Conversation(*chat),

@@ -166,6 +166,24 @@ TEST(GgufTokenizerTest, AddsWhatTheFlagsSay) {
   EXPECT_THAT(ReadGgufStopIds(path), IsOkAndHolds(ElementsAre(4)));
 }
 
+// Digits are one piece by one pattern, and pieces of their own by the other.
+TEST(GgufTokenizerTest, KnowsTheNamesThatShareAPattern) {
+  for (const char* name : {"dbrx", "smaug-bpe", "smollm", "refact"}) {
+    GgufHeader header;
+    header.AddText("tokenizer.ggml.model", "gpt2");
+    header.AddText("tokenizer.ggml.pre", name);
+    header.AddTexts("tokenizer.ggml.tokens", {"1", "2", "12"});
+    header.AddIntegers("tokenizer.ggml.token_type", {1, 1, 1});
+    header.AddTexts("tokenizer.ggml.merges", {"1 2"});
+    const auto tokenizer =
+        Tokenizer::Open(WriteTestFile("digits.gguf", header.Build()));
+    ASSERT_THAT(tokenizer, IsOk());
+    const auto ids = (*tokenizer)->Encode("12", SpecialIds::kLeaveOut);
+    ASSERT_THAT(ids, IsOk());
+    EXPECT_EQ(ids->size(), name[0] == 'd' || name[2] == 'a' ? 1u : 2u) << name;
+  }
+}
+
 struct Fault {
   const char* text;
   absl::StatusCode code;
