@@ -6,12 +6,20 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/report_escape.h"
 #include "footprint/memo/memo_core.h"
 #include "footprint/memo/product/planned_sizes.h"
 #include "footprint/memo/run_catching.h"
 
 namespace footprint::memo_internal {
 namespace {
+
+// Returns the product, or a number near the largest int64_t if it is larger.
+int64_t Grow(int64_t bytes, double growth) {
+  constexpr double kMost = 9e18;
+  return static_cast<int64_t>(
+      std::min(kMost, static_cast<double>(bytes) * growth));
+}
 
 // Returns how many handles each loaded memo has.
 std::map<std::string, uint64_t> CountHandles() {
@@ -119,7 +127,7 @@ absl::Status PlannedValues::LoadValues(const ScheduledStep& step) {
       recorder_->trace().set_failed_load_count(
           recorder_->trace().failed_load_count() + 1);
       recorder_->AddEvent(MemoEvent::LOAD_FAILED, memo->name(), 0)
-          ->set_detail(std::string(status.message()));
+          ->set_detail(EscapeForProto(status.message()));
       recorder_->NoteProblem();
       failed_loads_[value] = status;
       return status;
@@ -213,10 +221,8 @@ void PlannedValues::LearnSizes(std::vector<PlannedValue>* values) const {
       value.load_peak_bytes = learned->second.load_peak_bytes;
       value.source = SizeSource::kMeasured;
     } else if (value.source == SizeSource::kGuessed) {
-      value.bytes =
-          static_cast<int64_t>(static_cast<double>(value.bytes) * growth);
-      value.load_peak_bytes = static_cast<int64_t>(
-          static_cast<double>(value.load_peak_bytes) * growth);
+      value.bytes = Grow(value.bytes, growth);
+      value.load_peak_bytes = Grow(value.load_peak_bytes, growth);
     }
   }
 }

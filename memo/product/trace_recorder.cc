@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/text/report_escape.h"
 
 namespace footprint::memo_internal {
 
@@ -16,14 +17,14 @@ MemoEvent* TraceRecorder::AddEvent(MemoEvent::Kind kind,
                                    const std::string& name, int64_t bytes) {
   MemoEvent* event = trace_->add_events();
   event->set_kind(kind);
-  event->set_name(name);
+  event->set_name(EscapeForProto(name));
   event->set_bytes(bytes);
   event->set_live_bytes(LiveBytes());
   return event;
 }
 
 void TraceRecorder::Say(MemoEvent* event, const std::string& text) {
-  event->set_detail(text);
+  event->set_detail(EscapeForProto(text));
   std::cerr << "memo: " << text << "\n";
 }
 

@@ -1,4 +1,5 @@
-// Records what happens to planned values, and prints what went wrong.
+// Records the loads, runs and evictions of planned values, and prints the
+// problems.
 //
 //   TraceRecorder recorder(&trace);
 //   recorder.SetLive("model", bytes);
@@ -6,8 +7,8 @@
 //   recorder.RecordProblem(MemoEvent::TASK_FAILED, "BM_Fit", status);
 //
 // Refers to the trace, which must outlive it. Thread-compatible. Memory: the
-// events, and the names of the values that are alive. Tested by
-// planned_benchmarks_test.
+// events, and the names of the values that are alive. Bytes of names and errors
+// that are not UTF-8 are escaped in the trace.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_TRACE_RECORDER_H_
 #define FOOTPRINT_MEMO_PRODUCT_TRACE_RECORDER_H_

@@ -282,5 +282,63 @@ TEST(LoadBoundTest, AValueOnTwoAxesTakesItsRoomOnce) {
   EXPECT_EQ(LowestCost(request), 4);
 }
 
+// A comparison of two models on two data: the second axis of models is chosen
+// no more than once for a room.
+TEST(LoadBoundTest, AValueBesideTheChosenAxesTakesItsRoomOnce) {
+  ScheduleRequest request;
+  const int64_t bytes[] = {2, 3, 3, 3};
+  const int64_t costs[] = {1, 3, 1, 1};
+  for (int i = 0; i < 4; ++i) {
+    request.values.push_back({"v", bytes[i], SizeSource::kDeclared, costs[i]});
+  }
+  for (const std::vector<int>& values :
+       {std::vector<int>{0, 1, 2}, {0, 1, 3}, {1, 0, 2}, {1, 0, 3}}) {
+    request.cells.push_back({"cell", values});
+  }
+  request.budget_bytes = 8;
+  request.may_reorder = true;
+  EXPECT_EQ(LowestCost(request), 6);
+  EXPECT_LE(LeastCostInAnyOrder(request, 8), 6);
+}
+
+// Pairs of a list with itself, beside another axis, as comparisons are.
+TEST(LoadBoundTest, PairwiseComparisonsAreNeverBelow) {
+  std::mt19937 random(35);
+  for (int round = 0; round < 400; ++round) {
+    ScheduleRequest request;
+    const int models = Draw(&random, 2, 3);
+    const int data = Draw(&random, 2, 3);
+    AddValues(&random, models + data, &request);
+    for (int left = 0; left < models; ++left) {
+      for (int right = 0; right < models; ++right) {
+        for (int i = 0; i < data && left != right; ++i) {
+          request.cells.push_back({"cell", {left, right, models + i}});
+        }
+      }
+    }
+    request.may_reorder = true;
+    DrawBudget(&random, &request);
+    EXPECT_LE(LeastCostInAnyOrder(request, *request.budget_bytes),
+              LowestCost(request))
+        << round;
+  }
+}
+
+// Trying each count of two axes would take hours.
+TEST(LoadBoundTest, FourAxesOfManyValuesTakeNoTime) {
+  constexpr int kCount = 3000;
+  ScheduleRequest request;
+  for (int i = 0; i < 4 * kCount; ++i) {
+    request.values.push_back({"v", 1 + i % 97});
+  }
+  for (int i = 0; i < kCount; ++i) {
+    request.cells.push_back(
+        {"cell", {i, kCount + i, 2 * kCount + i, 3 * kCount + i}});
+  }
+  request.may_reorder = true;
+  EXPECT_GE(LeastCostInAnyOrder(request, 4 * kCount * 45),
+            CompulsoryCost(request));
+}
+
 }  // namespace
 }  // namespace footprint::memo_internal
