@@ -75,10 +75,12 @@ ContainerLimit RecommendContainerLimit(const SharedOnce& seen,
                                        int64_t peak_resident_bytes,
                                        int64_t peak_heap_sum_bytes) {
   if (seen.resident_sum_bytes == 0) return ContainerLimit();
-  // No sample includes what one process has beyond the sum of all samples, so
-  // it counts as the process's own.
+  // No sample includes what one process has beyond all that was seen, so it
+  // counts as the process's own. At another time it may have mapped the files
+  // in memory.
   const int64_t unseen_bytes =
-      std::max<int64_t>(0, peak_resident_bytes - seen.resident_sum_bytes);
+      std::max<int64_t>(0, peak_resident_bytes - seen.resident_sum_bytes -
+                               seen.memory_file_bytes);
   ContainerLimit limit = AddParts(held, held.file_bytes - held.droppable_bytes,
                                   unseen_bytes, peak_heap_sum_bytes);
   const ContainerLimit with_files =

@@ -46,6 +46,16 @@ TEST(ContainerLimitTest, FilesInMemoryThatNobodyHasMappedCount) {
   EXPECT_GE(limit.bytes, (92 + 60 + 2) * kMebibyte);
 }
 
+// A process had all of it mapped, and was no larger than that.
+TEST(ContainerLimitTest, AFileInMemoryThatWasMappedOnceCountsOnce) {
+  SharedOnce seen;
+  seen.anonymous_bytes = 2 * kMebibyte;
+  seen.memory_file_bytes = 50 * kMebibyte;
+  seen.resident_sum_bytes = 2 * kMebibyte;
+  EXPECT_EQ(RecommendContainerLimit(seen, seen, 52 * kMebibyte, 0).bytes,
+            55 * kMebibyte);
+}
+
 TEST(ContainerLimitTest, MappedFilesAreToldBesideIt) {
   SharedOnce seen = Seen();
   seen.file_bytes += 100 * kMebibyte;

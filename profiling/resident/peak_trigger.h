@@ -3,7 +3,8 @@
 //
 //   PeakTrigger trigger;
 //   if (trigger.MayBeNewPeak(cheap_bytes, peak_bytes)) {
-//     trigger.HasRead(ReadExactBytes(), cheap_bytes);
+//     const int64_t exact_bytes = ...;
+//     trigger.HasRead(exact_bytes, cheap_bytes);
 //   }
 //   trigger.EndSample(cheap_bytes);
 //

@@ -151,7 +151,7 @@ class Classifier {
       return;
     }
     parts_.anonymous_bytes += mapping.written_bytes;
-    FilePages& pages = parts_.file_pages[std::string(mapping.path)];
+    ResidentFile& pages = parts_.files[std::string(mapping.path)];
     pages.bytes += mapping.resident_bytes - mapping.written_bytes;
     pages.device = std::string(mapping.device);
     pages.are_held |= mapping.locked_bytes > 0 || IsImage(mapping.path);

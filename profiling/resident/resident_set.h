@@ -48,7 +48,7 @@ struct KnownRanges {
 };
 
 // The resident pages of one file in one process.
-struct FilePages {
+struct ResidentFile {
   int64_t bytes = 0;
   std::string device;  // of its file system, as the kernel writes it ("fe:00")
   // The kernel cannot drop them and read them again, or had better not: the
@@ -62,7 +62,7 @@ struct ResidentSet {
   // processes share counts with this process's share.
   int64_t anonymous_bytes = 0;
   // The pages of files except the agent's, by path; processes may share them.
-  std::map<std::string, FilePages> file_pages;
+  std::map<std::string, ResidentFile> files;
   // The bytes of mapped files except the agent's, by the file system's device
   // as the kernel writes it ("00:19"). A shared page counts with this process's
   // share.

@@ -26,7 +26,7 @@ void ClassifyAnyMappings(absl::string_view text) {
         Require(is_within, "only known ranges are looked at");
         return static_cast<int64_t>(range.end - range.begin);
       });
-  for (const auto& [path, pages] : parts.file_pages) {
+  for (const auto& [path, pages] : parts.files) {
     Require(!path.empty() && path[0] == '/', "a file has a path");
   }
 }

@@ -75,12 +75,12 @@ TEST(ResidentSetTest, PutsEachMappingDownToOnePart) {
   EXPECT_EQ(parts.swapped_bytes, 12 << 10);
   // The program has written to one of its three pages.
   EXPECT_EQ(parts.anonymous_bytes, 12 << 10);
-  ASSERT_EQ(parts.file_pages.size(), 2u);
-  const FilePages& data = parts.file_pages.at("/data/rows.csv");
+  ASSERT_EQ(parts.files.size(), 2u);
+  const ResidentFile& data = parts.files.at("/data/rows.csv");
   EXPECT_EQ(data.bytes, 4 << 10);
   EXPECT_EQ(data.device, "08:01");
   EXPECT_FALSE(data.are_held);
-  const FilePages& program = parts.file_pages.at("/usr/bin/prog ram");
+  const ResidentFile& program = parts.files.at("/usr/bin/prog ram");
   EXPECT_EQ(program.bytes, 8 << 10);
   EXPECT_TRUE(program.are_held) << "it has code";
 }
@@ -94,8 +94,8 @@ TEST(ResidentSetTest, LockedPagesAreHeld) {
       "Rss:                   8 kB\n"
       "Locked:                0 kB\n",
       {}, "/tmp/memprof-1", [](AddressRange) { return int64_t{0}; });
-  EXPECT_EQ(parts.file_pages.at("/model").bytes, 16 << 10);
-  EXPECT_TRUE(parts.file_pages.at("/model").are_held);
+  EXPECT_EQ(parts.files.at("/model").bytes, 16 << 10);
+  EXPECT_TRUE(parts.files.at("/model").are_held);
 }
 
 TEST(ResidentSetTest, OnlyWhatAdjoinsAnImageIsItsZeroedData) {

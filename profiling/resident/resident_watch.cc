@@ -172,7 +172,7 @@ void ResidentWatch::ReadParts(int process_id, int image) {
 
 SharedOnce ResidentWatch::ReadShares(const std::set<int>& process_ids) const {
   SharedOnce sum;
-  std::map<std::string, FilePages> files;
+  std::map<std::string, ResidentFile> files;
   std::map<std::string, int64_t> mapped_bytes_by_device;
   for (const int process_id : process_ids) {
     const auto image = images_.find(process_id);
@@ -191,8 +191,8 @@ SharedOnce ResidentWatch::ReadShares(const std::set<int>& process_ids) const {
     // The process may have grown since its mappings were listed.
     sum.resident_sum_bytes += parts->explained_bytes();
     sum.anonymous_bytes += parts->anonymous_bytes;
-    for (const auto& [path, pages] : parts->file_pages) {
-      FilePages& most = files[path];
+    for (const auto& [path, pages] : parts->files) {
+      ResidentFile& most = files[path];
       most.bytes = std::max(most.bytes, pages.bytes);
       most.are_held |= pages.are_held || !rereadable_devices_.Has(pages.device);
     }
