@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "footprint/base/machine/machine_names.h"
 #include "footprint/base/machine/memory_group.h"
+#include "footprint/base/text/report_escape.h"
 #include "footprint/profiling/measuring/fresh_process.h"
 #include "footprint/profiling/measuring/measurement_folder.h"
 #include "footprint/profiling/measuring/program_setting.h"
@@ -88,10 +89,10 @@ bool RanBenchmarks(const ProgramMeasurement& measurement, const OutsideRun& run,
                    ProducerFailure* failure) {
   if (run.benchmark_count != 0) return true;
   failure->set_kind(ProducerFailure::BENCHMARKS_FAILED);
-  failure->set_detail(absl::StrCat(
+  failure->set_detail(EscapeForProto(absl::StrCat(
       kFailed, "no benchmark ran with the arguments ",
       absl::StrJoin(measurement.arguments, " "),
-      "; correct args and whole_process_args of the memory_profile target"));
+      "; correct args and whole_process_args of the memory_profile target")));
   return false;
 }
 
@@ -163,11 +164,12 @@ void AddFigures(MetricKind kind, const char* phase,
 void AddRemark(const std::string& text, MemoryProfile* profile) {
   Remark* const remark = profile->add_remarks();
   remark->set_about("whole process");
-  remark->set_text(text);
+  // Names of processes and arguments may be any bytes.
+  remark->set_text(EscapeForProto(text));
 }
 
-// Adds the parts of the run that needed most, so that they add up to the
-// figure.
+// Adds the parts of the run that needed most, and the difference of their sum
+// to the figure, without its sign.
 void AddParts(const WholeProcessPeak& peak, MemoryProfile* profile) {
   const WholeProcessParts& parts = peak.parts;
   const std::pair<const char*, int64_t> named[] = {
@@ -263,10 +265,13 @@ MemoryMeasurement Combine(const std::vector<OutsideRun>& runs,
     phase->set_parent(-1);
     AddFigures(PEAK_RESIDENT_BYTES, kControlGroupPhase, group, phase, sampled);
   } else {
+    const OutsideRun& without = *std::find_if(
+        runs.begin(), runs.end(),
+        [](const OutsideRun& run) { return run.group_bytes <= 0; });
     AddRemark(absl::StrCat("no control group: ",
-                           runs.front().why_no_group.empty()
+                           without.why_no_group.empty()
                                ? "this kernel keeps no peak of one"
-                               : runs.front().why_no_group),
+                               : without.why_no_group),
               &measured.profile);
   }
   return measured;

@@ -138,6 +138,15 @@ TEST(MeasureWholeProcessTest, ABenchmarkProgramThatRanNothingIsAFailure) {
               HasSubstr("no benchmark ran with the arguments ran:0;"));
 }
 
+// A parser refuses a whole profile for one text that is not UTF-8.
+TEST(MeasureWholeProcessTest, ArgumentsMayBeAnyBytes) {
+  for (const char* how : {"ran:0\xe9", "ran:3\xe9"}) {
+    MemoryProfile read;
+    EXPECT_TRUE(read.ParseFromString(Measure(how).profile.SerializeAsString()))
+        << how;
+  }
+}
+
 TEST(MeasureWholeProcessTest, TheArgumentsAreSaid) {
   const MemoryProfile profile = Measure("ran:3").profile;
   ASSERT_FALSE(profile.has_failure());

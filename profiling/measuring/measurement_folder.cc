@@ -69,18 +69,57 @@ FileDescriptor LockAbandoned(const std::string& path) {
   return FileDescriptor();
 }
 
-// Removes the marker last, so that a removal that is cut short can be finished.
-void RemoveFolder(const std::string& path) {
+// Removes a file or a folder with all that it holds. A program may have made
+// folders that nobody may write to, as copies of Bazel's outputs are.
+bool RemoveAll(const fs::path& path) {
   std::error_code error;
-  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
-       entry.increment(error)) {
+  fs::remove_all(path, error);
+  if (!error) return true;
+  error.clear();
+  fs::permissions(path, fs::perms::owner_all,
+                  fs::perm_options::add | fs::perm_options::nofollow, error);
+  for (fs::recursive_directory_iterator entry(path, error), end;
+       !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
-    if (entry->path().filename() != kFolderMarkerName) {
-      fs::remove_all(entry->path(), ignored);
+    if (fs::is_directory(entry->symlink_status(ignored))) {
+      fs::permissions(entry->path(), fs::perms::owner_all,
+                      fs::perm_options::add, ignored);
     }
   }
+  fs::remove_all(path, error);
+  return !error;
+}
+
+// Removes the marker last, so that a removal that is cut short, or that fails,
+// can be finished by another runner.
+void RemoveFolder(const std::string& path) {
+  std::error_code error;
+  bool is_empty = true;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().filename() != kFolderMarkerName) {
+      is_empty &= RemoveAll(entry->path());
+    }
+  }
+  if (error || !is_empty) return;
   unlink(absl::StrCat(path, "/", kFolderMarkerName).c_str());
   rmdir(path.c_str());
+}
+
+// Copies a file, or a folder with all that it holds, and follows links. The
+// copies of folders are writable: those of Bazel's outputs are not, and
+// fs::copy would give a copy the same permissions before it is filled.
+void Copy(const fs::path& from, const fs::path& to, std::error_code& error) {
+  if (!fs::is_directory(from, error)) {
+    if (!error) fs::copy_file(from, to, error);
+    return;
+  }
+  fs::create_directory(to, error);
+  for (fs::directory_iterator entry(from, error), end; !error && entry != end;
+       entry.increment(error)) {
+    Copy(entry->path(), to / entry->path().filename(), error);
+    if (error) return;
+  }
 }
 
 }  // namespace
@@ -149,8 +188,8 @@ absl::Status CopyProgram(const std::string& executable, const std::string& name,
     std::error_code error;
     fs::create_directories(target.parent_path(), error);
     if (!error) {
-      fs::copy(fs::canonical(file.path, error), target,
-               fs::copy_options::recursive, error);
+      const fs::path original = fs::canonical(file.path, error);
+      if (!error) Copy(original, target, error);
     }
     if (error) {
       return absl::InvalidArgumentError(

@@ -61,5 +61,32 @@ TEST(MeasurementFolderTest, AProgramIsCopiedWithItsFiles) {
             absl::StatusCode::kInvalidArgument);
 }
 
+// Makes a folder that nobody may write to, as Bazel makes its outputs, and
+// returns false if this user may all the same.
+bool MakeReadOnly(const std::string& folder) {
+  fs::create_directories(folder);
+  std::ofstream(folder + "/file") << "x";
+  fs::permissions(folder, fs::perms(0555));
+  return access(folder.c_str(), W_OK) != 0;
+}
+
+TEST(MeasurementFolderTest, CopiesAndRemovesFoldersThatNobodyMayWriteTo) {
+  const std::string original = testing::TempDir() + "/read_only";
+  const bool is_refused = MakeReadOnly(original);
+  std::string path;
+  {
+    const MeasurementFolder folder;
+    path = folder.path();
+    EXPECT_THAT(CopyProgram(Put("q"), "program", {{original, "w/data"}}, path),
+                IsOk());
+    EXPECT_TRUE(fs::is_regular_file(path + "/program.runfiles/w/data/file"));
+    MakeReadOnly(path + "/kept/inner");
+    fs::permissions(path + "/kept", fs::perms(0555));
+  }
+  EXPECT_FALSE(fs::exists(path));
+  fs::permissions(original, fs::perms::owner_all);
+  if (!is_refused) GTEST_SKIP() << "this user may write everywhere";
+}
+
 }  // namespace
 }  // namespace footprint

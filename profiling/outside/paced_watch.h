@@ -6,8 +6,8 @@
 //   while (runs) paced.Look();            // every millisecond
 //   paced.watch().peak().resident_bytes;
 //
-// It takes at least ten samples a second even if they then cost more, and takes
-// them more often in the beginning: the first pauses are a millisecond or a
+// It pauses for at most 100 ms between two samples, whatever they cost, and
+// for less in the beginning: the first pauses are a millisecond or a
 // tenth of the time since the construction. So it also sees a program that ends
 // after a few milliseconds.
 //

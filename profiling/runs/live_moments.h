@@ -10,7 +10,8 @@
 // has used all 24 windows. They are at equal distances, counted in the time in
 // which the process allocated. Sites with the same stack of calls are one
 // entry; sites without a figure are left out. Changes only `calls` and `image`;
-// thread-compatible. Memory: 12 bytes a call and moment.
+// thread-compatible. Memory: 12 bytes a call and
+// moment, and some 64 more while it runs.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_LIVE_MOMENTS_H_
 #define FOOTPRINT_PROFILING_RUNS_LIVE_MOMENTS_H_

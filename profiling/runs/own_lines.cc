@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "footprint/profiling/runs/amounts.h"
@@ -122,22 +121,24 @@ class OwnLines {
   std::vector<OwnLine> Take() {
     std::vector<OwnLine> lines;
     for (auto& [frame, growing] : by_frame_) {
+      growing.line.frame = run_.frames(static_cast<int>(frame));
       SetMostCalled(&growing);
       lines.push_back(std::move(growing.line));
     }
-    std::sort(lines.begin(), lines.end(),
-              [](const OwnLine& a, const OwnLine& b) {
-                if (a.at_peak.bytes() != b.at_peak.bytes()) {
-                  return a.at_peak.bytes() > b.at_peak.bytes();
-                }
-                if (a.frame.file() != b.frame.file()) {
-                  return a.frame.file() < b.frame.file();
-                }
-                if (a.frame.line() != b.frame.line()) {
-                  return a.frame.line() < b.frame.line();
-                }
-                return a.frame.function() < b.frame.function();
-              });
+    // Lines that are equal keep the order of their frames in the run.
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const OwnLine& a, const OwnLine& b) {
+                       if (a.at_peak.bytes() != b.at_peak.bytes()) {
+                         return a.at_peak.bytes() > b.at_peak.bytes();
+                       }
+                       if (a.frame.file() != b.frame.file()) {
+                         return a.frame.file() < b.frame.file();
+                       }
+                       if (a.frame.line() != b.frame.line()) {
+                         return a.frame.line() < b.frame.line();
+                       }
+                       return a.frame.function() < b.frame.function();
+                     });
     return lines;
   }
 
@@ -150,9 +151,7 @@ class OwnLines {
   }
 
   void Add(const SiteAmounts& site, const OwnCall& call) {
-    const uint32_t frame = FindFrame(call.own);
-    GrowingLine& growing = by_frame_[frame];
-    growing.line.frame = run_.frames(static_cast<int>(frame));
+    GrowingLine& growing = by_frame_[FindFrame(call.own)];
     AddTo(site.at_peak(), &growing.line.at_peak);
     AddTo(site.allocated(), &growing.line.allocated);
     int64_t& bytes = growing.called_bytes[FindFrame(call.called)];
@@ -169,7 +168,7 @@ class OwnLines {
   }
 
   const MeasuredRun& run_;
-  absl::flat_hash_map<uint32_t, GrowingLine> by_frame_;
+  std::map<uint32_t, GrowingLine> by_frame_;
 };
 
 }  // namespace

@@ -61,6 +61,23 @@ class OwnLinesTest : public testing::Test {
   MeasuredImage image_;
 };
 
+// Two objects of a program may have a function of one name without lines.
+TEST_F(OwnLinesTest, EqualLinesKeepTheOrderOfTheRun) {
+  const auto add = [this](const char* module) {
+    return AddFrame(CodeFrame::NATIVE, "Load", "", 0, module);
+  };
+  std::vector<std::string> modules;
+  for (int i = 0; i < 20; ++i) {
+    modules.push_back("/home/me/" + std::to_string(97 * i % 20));
+  }
+  for (const std::string& module : modules) AddSite({add(module.c_str())}, 10);
+  const std::vector<OwnLine> lines = Find();
+  ASSERT_EQ(lines.size(), modules.size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i].frame.module(), modules[i]);
+  }
+}
+
 TEST_F(OwnLinesTest, BytesCountAtTheInnermostOwnLineAndSayWhatItCalled) {
   const uint32_t main = AddOwn("main", 9);
   const uint32_t fit = AddOwn("Fit", 31);

@@ -1,5 +1,6 @@
 #include "footprint/profiling/samples/copy_volume.h"
 
+#include <errno.h>
 #include <math.h>
 
 #include <atomic>
@@ -44,7 +45,6 @@ TallyAddition EstimateAddition(size_t size_bytes) {
 
 bool BeginCopyVolume(int folder, const char* file_name,
                      int64_t sampling_interval_bytes) {
-  writer.Close();
   interval_bytes = sampling_interval_bytes;
   return writer.Begin(folder, file_name, sampling_interval_bytes);
 }
@@ -61,13 +61,16 @@ int64_t NextCopyDistance() {
 
 int64_t SampleCopy(size_t size_bytes, const void* caller) {
   if (!writer.is_open()) return kUnrecordedBytes;
+  // The caller is a memcpy, which never changes it.
+  const int error = errno;
   uintptr_t calls[kMaxCopyCalls];
   const StackFrame frame = CallingFrame();
   uintptr_t end = FindStackEnd(frame.stack_pointer);
   if (end == 0) end = ReadableStackEnd(frame.stack_pointer);
   uintptr_t stack_pointers[kMaxCopyCalls];
   int count = UnwindStack(frame, end, calls, kMaxCopyCalls, stack_pointers);
-  // The recorder itself also copies while it holds its lock.
+  // This takes no lock: the copy may be the recorder's own, made while it holds
+  // its lock.
   count = AddInterpreterCalls(stack_pointers, count, calls, kMaxCopyCalls);
   int first = 0;
   while (first < count && calls[first] != reinterpret_cast<uintptr_t>(caller)) {
@@ -75,6 +78,7 @@ int64_t SampleCopy(size_t size_bytes, const void* caller) {
   }
   if (first == count) first = 0;
   writer.Add(calls + first, count - first, EstimateAddition(size_bytes));
+  errno = error;
   return NextCopyDistance();
 }
 

@@ -28,13 +28,15 @@
 namespace footprint::profiling_internal {
 
 // Starts to count copies. Call it once in a process, and again in the child of
-// a fork. Returns false if the file cannot be created.
+// a fork. Returns false if the file cannot be created; with a folder of -1,
+// counting ends so.
 bool BeginCopyVolume(int folder, const char* file_name, int64_t interval_bytes);
 
 // Records a copy that contains a sample's point. `caller` is the return address
 // of the copying function; the recorded stack begins there, without the calls
 // inside that function. If the stack lacks that address, all of it is recorded.
-// Returns how many bytes the thread may copy before the next sample.
+// Returns how many bytes the thread may copy before the next sample. Keeps
+// errno.
 int64_t SampleCopy(size_t size_bytes, const void* caller);
 
 // Returns the same distance without a sample, for a thread's first copy.

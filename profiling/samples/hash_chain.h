@@ -36,7 +36,8 @@ uint32_t FindInChain(uint32_t first, uint32_t end, Matches matches, Next next) {
 
 // Puts entry `number`, which is complete except for its `next`, in front of a
 // chain that began with `first` when it was last searched. If another thread's
-// entry was added meanwhile and matches, it returns that entry instead.
+// entry was added meanwhile and matches, it returns that entry instead, and
+// `number` is in no chain.
 template <typename Matches, typename Next, typename SetNext>
 uint32_t PushInFront(std::atomic<uint32_t>* chain, uint32_t first,
                      uint32_t number, Matches matches, Next next,

@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/text/report_escape.h"
 #include "footprint/profiling/schema/metric_reading.h"
 #include "footprint/profiling/schema/whole_process.h"
 
@@ -47,13 +48,15 @@ StageBytes FigureOfStage(const ScaledRun& run, const std::string& stage,
 
 // Returns the peak outside all stages. `before` was live when the first stage
 // began; `highest` is the highest peak in any stage, and `left` is what all of
-// them left.
+// them left; if that is negative, they freed what others had allocated, and
+// nothing of theirs is live.
 StageBytes PeakOutside(const StageBytes& whole, const StageBytes& before,
                        const StageBytes& highest, const StageBytes& left) {
   if (!whole.has_value() || !highest.has_value() || *whole <= *highest) {
     return before;
   }
-  const StageBytes outside = Difference(whole, left);
+  const StageBytes outside = Difference(
+      whole, left.has_value() ? StageBytes(std::max<int64_t>(0, *left)) : left);
   return outside.has_value() && before.has_value() ? std::max(outside, before)
                                                    : outside;
 }
@@ -74,7 +77,10 @@ void AddStages(const BenchmarkMemory& memory, ScaledRun* run) {
     const StageBytes mark =
         ReadMetric(phase, PEAK_LIVE_ABSOLUTE_USABLE_BYTES).bytes_or_count;
     if (run->stages.empty()) before = Difference(mark, stage.peak_bytes);
-    if (!mark.has_value() || mark > highest) highest = mark;
+    // Unknown once, it stays unknown.
+    highest = !highest.has_value() || !mark.has_value()
+                  ? StageBytes()
+                  : std::max(highest, mark);
     left = Sum(left, ReadMetric(phase, NET_GROWTH_USABLE_BYTES).bytes_or_count);
     inside = Sum(inside, stage.volume_bytes);
     run->stages.push_back(stage);
@@ -172,9 +178,12 @@ ScaledRun MakeScaledRun(const BenchmarkMemory& memory) {
 absl::Status AddProfile(const MemoryProfile& profile,
                         const std::string& renamed_program, ScaledRuns* runs) {
   if (profile.benchmarks().empty()) {
+    std::string said = profile.failure().standard_error_tail();
+    if (!said.empty()) absl::StrAppend(&said, "; ");
+    absl::StrAppend(&said, profile.failure().detail());
     return absl::FailedPreconditionError(absl::StrCat(
-        profile.label(), " gave no measurement: ",
-        profile.failure().standard_error_tail(), profile.failure().detail()));
+        EscapeForTerminal(profile.label()), " gave no measurement: ",
+        EscapeForTerminal(said), "; run the program by itself to see why"));
   }
   for (const BenchmarkMemory& memory : profile.benchmarks()) {
     ScaledRun run = MakeScaledRun(memory);

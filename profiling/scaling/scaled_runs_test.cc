@@ -107,6 +107,17 @@ TEST(ScaledRunsTest, APeakOutsideOfAllStagesIsTheirs) {
   EXPECT_EQ(MakeRuns({profile}).runs[0].stages[2].peak_bytes, 900000 - 100);
 }
 
+// They may free what was allocated before them.
+TEST(ScaledRunsTest, APeakOutsideIsNeverAboveThatOfTheRun) {
+  MemoryProfile profile = MakeProfile("train", 10, 1000);
+  BenchmarkMemory* const memory = profile.mutable_benchmarks(0);
+  AddMetric(PEAK_LIVE_ABSOLUTE_USABLE_BYTES, 900000, memory);
+  for (Phase& phase : *memory->mutable_phases()) {
+    AddMetric(NET_GROWTH_USABLE_BYTES, -50, &phase);
+  }
+  EXPECT_EQ(MakeRuns({profile}).runs[0].stages[2].peak_bytes, 900000);
+}
+
 TEST(ScaledRunsTest, APeakOutsideIsUnknownWhereStagesDoNotTellTheirGrowth) {
   MemoryProfile profile = MakeProfile("train", 10, 1000);
   AddMetric(PEAK_LIVE_ABSOLUTE_USABLE_BYTES, 900000,

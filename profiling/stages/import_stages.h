@@ -16,7 +16,8 @@
 // as before.
 //
 // Imports are not stages if the interpreter is a shared library that is loaded
-// later, or if it opens no module's file before it is initialised.
+// later, or if it opens no module's file before it is initialised. Imports in
+// subinterpreters are not stages either.
 //
 // The interpreter owns the hook and the function, which live as long as it
 // does. Not thread-safe until the first module is read, which an interpreter
