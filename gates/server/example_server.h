@@ -46,21 +46,29 @@
 
 namespace footprint {
 
-// Sends bytes unchanged to a server on this machine, and returns all that it
-// answers until it hangs up; empty if no server listens.
-inline std::string ExchangeBytes(int port, absl::string_view bytes) {
-  const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+// Sends bytes unchanged to a server on this machine, and returns the
+// connection; closed if no server listens.
+inline FileDescriptor SendBytes(int port, absl::string_view bytes) {
+  FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  std::string answer;
   if (connect(socket.get(), reinterpret_cast<sockaddr*>(&address),
               sizeof(address)) != 0 ||
       !WriteOn(socket.get(), bytes.data(),
                static_cast<int64_t>(bytes.size()))) {
-    return answer;
+    return FileDescriptor();
   }
+  return socket;
+}
+
+// Sends bytes unchanged, and returns all that the server answers until it hangs
+// up; empty if no server listens.
+inline std::string ExchangeBytes(int port, absl::string_view bytes) {
+  std::string answer;
+  const FileDescriptor socket = SendBytes(port, bytes);
+  if (!socket.is_open()) return answer;
   // Ends the sending side, so that the server does not wait for the rest of an
   // incomplete header.
   if (!absl::StrContains(bytes, "\r\n\r\n")) shutdown(socket.get(), SHUT_WR);

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -48,7 +49,9 @@ constexpr int kIntervalsOfSilence = 100;
 constexpr int kMostUnaccepted = 128;
 // The most bytes that are read of a refused body.
 constexpr int64_t kMostDrainedBytes = 64 << 10;
-constexpr auto kDrainTime = std::chrono::seconds(2);
+constexpr auto kDrainTime = std::chrono::seconds(1);
+// How soon a thread that waits for bytes sees that the server stops.
+constexpr auto kStopInterval = std::chrono::milliseconds(100);
 
 // The pace below which an upload or an answer is given up, so that a client
 // that moves only a byte now and then does not occupy a thread.
@@ -75,11 +78,16 @@ class Pace {
 // `override` this class compiles with all of them.
 class ConnectionStream : public httplib::Stream {
  public:
-  ConnectionStream(ArrivedRequest* request, int idle_seconds)
-      : request_(request), idle_milliseconds_(idle_seconds * 1000) {}
+  ConnectionStream(ArrivedRequest* request, int idle_seconds,
+                   const std::atomic<bool>* is_stopping)
+      : request_(request),
+        idle_milliseconds_(idle_seconds * 1000),
+        is_stopping_(*is_stopping) {}
 
   // Reads from now on from the connection too.
   void ReadOn() { reads_on_ = true; }
+  // Reads nothing that arrives later.
+  void EndReadingAt(Clock::time_point end) { end_of_reading_ = end; }
   // Disables the check of the pace, for an answer with pauses.
   void AllowPauses() { has_pace_ = false; }
 
@@ -89,10 +97,15 @@ class ConnectionStream : public httplib::Stream {
       at_ += taken;
       return static_cast<ssize_t>(taken);
     }
+    // A record of TLS that arrives byte by byte gives none before its end, so
+    // the idle time is that of the whole call.
+    const auto end =
+        std::min(end_of_reading_,
+                 Clock::now() + std::chrono::milliseconds(idle_milliseconds_));
     while (reads_on_) {
       const Connection::Progress done = request_->connection->Read(bytes, size);
       if (done.awaited == 0) return static_cast<ssize_t>(done.bytes);
-      if (!Await(done.awaited, idle_milliseconds_)) break;
+      if (!AwaitUntil(done.awaited, end)) break;
     }
     return -1;
   }
@@ -128,6 +141,21 @@ class ConnectionStream : public httplib::Stream {
   time_t duration() const { return 0; }
 
  private:
+  // Returns false at the end, or if the server stops.
+  bool AwaitUntil(short event, Clock::time_point end) const {
+    while (!is_stopping_) {
+      const auto left = end - Clock::now();
+      if (left <= Clock::duration::zero()) return false;
+      const auto pause = std::min<Clock::duration>(left, kStopInterval);
+      // Rounded up, so that the last pause is not zero.
+      if (Await(event, static_cast<int>(
+                           std::chrono::ceil<std::chrono::milliseconds>(pause)
+                               .count()))) {
+        return true;
+      }
+    }
+    return false;
+  }
   bool Await(short event, int milliseconds) const {
     pollfd awaited = {socket(), event, 0};
     int count = 0;
@@ -139,11 +167,17 @@ class ConnectionStream : public httplib::Stream {
 
   ArrivedRequest* const request_;
   const int idle_milliseconds_;
+  const std::atomic<bool>& is_stopping_;
+  Clock::time_point end_of_reading_ = Clock::time_point::max();
   size_t at_ = 0;
   bool reads_on_ = false;
   bool has_pace_ = true;
   Pace written_;
 };
+
+// The stream of the request that this thread answers, which httplib does not
+// pass to handlers.
+thread_local ConnectionStream* answered_stream = nullptr;
 
 // httplib's server without its listener and threads: it parses a request and
 // answers it.
@@ -269,7 +303,7 @@ class HttpServer::Implementation {
   void Watch(const httplib::Request& request, httplib::Response& response);
   void ShowPage(httplib::Response& response) const;
   // Reads and discards what a refused client sends, for a limited time.
-  void Drain(const httplib::ContentReader& content) const;
+  static void Drain(const httplib::ContentReader& content);
 
   ValidationApi* const api_;
   const HttpServerOptions options_;
@@ -327,8 +361,9 @@ absl::Status HttpServer::Implementation::Bind() {
   if (is_bound) return absl::OkStatus();
   return absl::UnavailableError(
       absl::StrCat("cannot listen at ", options_.host, ":", options_.port,
-                   ": another program has the port, or the address is "
-                   "not this machine's; name another by --port or --host"));
+                   ": another program has the port, the address is not this "
+                   "machine's, or this user may not use a port below 1024; "
+                   "name another by --port or --host"));
 }
 
 absl::Status HttpServer::Implementation::Start() {
@@ -371,7 +406,8 @@ bool HttpServer::Implementation::StartFront() {
 
 void HttpServer::Implementation::Work() {
   while (absl::optional<ArrivedRequest> arrived = front_->Next()) {
-    ConnectionStream stream(&*arrived, options_.idle_seconds);
+    ConnectionStream stream(&*arrived, options_.idle_seconds, &is_stopping_);
+    answered_stream = &stream;
     answerer_->Answer(&stream, [&](httplib::Request& request) {
       // Ranges are ignored: no answer here is worth sending in parts.
       request.ranges.clear();
@@ -486,9 +522,6 @@ void HttpServer::Implementation::Upload(const httplib::Request& request,
   const auto deadline =
       Clock::now() + std::chrono::seconds(options_.upload_seconds);
   Pace pace;
-  const auto is_late = [&] {
-    return is_stopping_ || Clock::now() > deadline || pace.IsTooSlow();
-  };
   // Unread bytes would reset the connection before the client reads the answer,
   // so a refused body is read too.
   if (const auto* refusal = std::get_if<ApiResponse>(&begun)) {
@@ -505,9 +538,10 @@ void HttpServer::Implementation::Upload(const httplib::Request& request,
   absl::Status status;
   const bool is_whole = content([&](const char* data, size_t size) {
     pace.Add(static_cast<int64_t>(size));
-    if (is_late()) {
-      status.Update(
-          absl::UnavailableError("the upload is too slow; try again"));
+    if (is_stopping_ || Clock::now() > deadline || pace.IsTooSlow()) {
+      status.Update(absl::UnavailableError(
+          is_stopping_ ? "the server stops; try again later"
+                       : "the upload is too slow; try again"));
       return false;
     }
     if (status.ok()) status = upload.Append(absl::string_view(data, size));
@@ -525,11 +559,10 @@ void HttpServer::Implementation::Upload(const httplib::Request& request,
   }
 }
 
-void HttpServer::Implementation::Drain(
-    const httplib::ContentReader& content) const {
+void HttpServer::Implementation::Drain(const httplib::ContentReader& content) {
   const auto end = Clock::now() + kDrainTime;
-  content(
-      [&](const char*, size_t) { return !is_stopping_ && Clock::now() < end; });
+  answered_stream->EndReadingAt(end);
+  content([&](const char*, size_t) { return Clock::now() < end; });
 }
 
 void HttpServer::Implementation::Watch(const httplib::Request& request,

@@ -2,12 +2,17 @@
 
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/sha256.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
@@ -274,6 +279,37 @@ TEST(HttpServerTest, BadUploadsLeaveNothing) {
   EXPECT_EQ(caller.Submit(std::string(100, 'x')).status, 202);
 }
 
+// Nobody needs a token to be refused.
+TEST(HttpServerTest, ARefusedUploadWithoutBytesHoldsItsThreadForASecond) {
+  HttpServerOptions http;
+  http.idle_seconds = 60;
+  http.thread_count = 1;
+  const ExampleServer server("silent", http);
+  const FileDescriptor silent = SendBytes(
+      server.port(), absl::StrCat("POST /v1/trials?sha256=", Sha256Hex("x"),
+                                  " HTTP/1.1\r\nHost: x\r\n"
+                                  "Content-Length: 5\r\n\r\n"));
+  usleep(100000);  // until the thread reads
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(Caller(server).Get("/v1/health").status, 200);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+TEST(HttpServerTest, StopDoesNotWaitForAnUpload) {
+  HttpServerOptions http;
+  http.idle_seconds = 60;
+  auto server = std::make_unique<ExampleServer>("stopped", http);
+  const FileDescriptor silent = SendBytes(
+      server->port(),
+      absl::StrCat("POST /v1/trials?sha256=", Sha256Hex("x"),
+                   " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ",
+                   server->token(), "\r\nContent-Length: 5\r\n\r\nab"));
+  usleep(100000);
+  const auto begin = std::chrono::steady_clock::now();
+  server.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
 // A refused body must not be read as another request.
 TEST(HttpServerTest, AConnectionCarriesOneRequest) {
   const ExampleServer server("one");
@@ -472,6 +508,52 @@ TEST(HttpServerTest, TlsCarriesTheSameAndIsStoppedByNobody) {
   ASSERT_TRUE(submitted) << httplib::to_string(submitted.error());
   EXPECT_EQ(submitted->status, 202) << submitted->body;
   for (std::thread& thread : threads) thread.join();
+}
+
+// OpenSSL gives no byte of a record before its end.
+TEST(HttpServerTest, ARecordOfTlsByteByByteHoldsItsThreadForASecond) {
+  HttpServerOptions http;
+  http.idle_seconds = 30;
+  http.thread_count = 1;
+  http.certificate_path = WriteTestFile("slow_tls.pem", kTestPair);
+  http.key_path = http.certificate_path;
+  const ExampleServer server("slow_tls", http);
+  const FileDescriptor socket = SendBytes(server.port(), "");
+  ASSERT_TRUE(socket.is_open());
+  SSL_CTX* const context = SSL_CTX_new(TLS_client_method());
+  SSL* const client = SSL_new(context);
+  SSL_set_fd(client, socket.get());
+  ASSERT_EQ(SSL_connect(client), 1);
+  const std::string header =
+      absl::StrCat("POST /v1/trials?sha256=", Sha256Hex("x"),
+                   " HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n");
+  ASSERT_GT(SSL_write(client, header.data(), static_cast<int>(header.size())),
+            0);
+  // The body's record is kept and sent slowly.
+  BIO* const record = BIO_new(BIO_s_mem());
+  SSL_set0_wbio(client, record);
+  const std::string body(9000, 'x');
+  ASSERT_GT(SSL_write(client, body.data(), static_cast<int>(body.size())), 0);
+  std::atomic<bool> is_over = false;
+  std::thread slow([&] {
+    char byte = 0;
+    for (int i = 0; i < 400 && !is_over && BIO_read(record, &byte, 1) == 1;
+         ++i) {
+      if (send(socket.get(), &byte, 1, MSG_NOSIGNAL) != 1) break;
+      usleep(100000);
+    }
+  });
+  usleep(300000);
+  httplib::SSLClient other("127.0.0.1", server.port());
+  other.enable_server_certificate_verification(false);
+  other.set_default_headers({{"Authorization", "Bearer " + server.token()}});
+  other.set_read_timeout(20);
+  const httplib::Result health = other.Get("/v1/health");
+  is_over = true;
+  slow.join();
+  EXPECT_TRUE(health) << httplib::to_string(health.error());
+  SSL_free(client);
+  SSL_CTX_free(context);
 }
 
 // 8 KB of ranges would make an answer of 48 MB.

@@ -19,13 +19,16 @@ absl::Status CheckLabelPattern(absl::string_view pattern) {
                        pattern.size() <= kMostPatternBytes &&
                        pattern.find_first_of(" ,") == absl::string_view::npos &&
                        EscapeForTerminal(pattern) == pattern;
-  if (is_line && IsGlob(pattern)) return absl::OkStatus();
+  if (is_line && pattern != "/..." && IsGlob(pattern)) {
+    return absl::OkStatus();
+  }
   return absl::InvalidArgumentError(absl::StrCat(
       "'", EscapeForTerminal(pattern.substr(0, kMostPatternBytes)),
       "' is no pattern of labels; write for example //team_a/... or "
       "//team_a:fit-*, of at most ",
       kMostPatternBytes,
-      " bytes, without blanks and commas, and a backslash only before '*' or "
+      " bytes of UTF-8, without blanks, control characters and commas, and a "
+      "backslash only before '*' or "
       "another backslash"));
 }
 
@@ -35,6 +38,8 @@ bool LabelMatches(absl::string_view pattern, absl::string_view label) {
   if (!absl::ConsumeSuffix(&package, "/...")) {
     return GlobMatches(pattern, label);
   }
+  // A slash was forgotten; the rest would match every label.
+  if (package.empty()) return false;
   return GlobMatches(package, label) ||
          GlobMatches(absl::StrCat(package, ":*"), label) ||
          GlobMatches(absl::StrCat(package, "/*"), label);

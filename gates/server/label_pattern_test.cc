@@ -16,6 +16,7 @@ TEST(LabelPatternTest, AStarMatchesAnyText) {
   EXPECT_TRUE(LabelMatches("//team_a:fit-*", "//team_a:fit-small"));
   EXPECT_TRUE(LabelMatches("team_a-*", "team_a-"));
   EXPECT_TRUE(LabelMatches("*", "anything"));
+  EXPECT_FALSE(LabelMatches("/...", "//team_a:fit")) << "a slash is missing";
   EXPECT_TRUE(LabelMatches("//a:b", "//a:b"));
   EXPECT_FALSE(LabelMatches("//a:b", "//a:bc"));
   EXPECT_FALSE(LabelMatches("//a:b", ""));
@@ -49,7 +50,7 @@ TEST(LabelPatternTest, APatternIsAPartOfALine) {
        {std::string(), std::string("a b"), std::string("a,b"),
         std::string("a\tb"), std::string("a\n"), std::string("a\\b"),
         std::string("a\\"), std::string("\xff"), std::string("a\0b", 3),
-        std::string(257, 'a')}) {
+        std::string(257, 'a'), std::string("/...")}) {
     EXPECT_THAT(CheckLabelPattern(wrong),
                 StatusIs(absl::StatusCode::kInvalidArgument,
                          HasSubstr("write for example //team_a/...")))

@@ -1,7 +1,7 @@
 // Reads the labels of bundles that were submitted, one bundle at a time, and
 // keeps one submitter from taking all of that time.
 //
-//   LabelReader labels(ReadBundleLabel);
+//   LabelReader labels(read_label);
 //   absl::StatusOr<std::string> label = labels.Read("ci", sha256, path);
 //
 // A reader may need a minute and 128 MiB for a hostile bundle. So at most three

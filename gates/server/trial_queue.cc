@@ -129,14 +129,20 @@ void TrialQueue::Release(int64_t sequence) {
   store_->Release(sequence).IgnoreError();
 }
 
-// Retries until the store has room. Another run of the trial would take as long
-// as this one, and count as an attempt.
+// Retries until the store keeps the verdict, whatever the error: a disk may
+// have room again, and an operator can mend what the stage says. Another run of
+// the trial would take as long as this one, and count as an attempt.
 bool TrialQueue::Keep(int64_t sequence, const TrialOutcome& outcome) {
-  while (!store_->Decide(sequence, outcome).ok()) {
-    SetStage(sequence, "waiting for room to keep the verdict");
+  while (true) {
+    const absl::Status kept = store_->Decide(sequence, outcome);
+    if (kept.ok()) return true;
+    SetStage(sequence,
+             absl::StrCat(absl::IsResourceExhausted(kept)
+                              ? "waiting for room to keep the verdict: "
+                              : "waiting to keep the verdict: ",
+                          kept.message()));
     if (!WaitToRetry()) return false;
   }
-  return true;
 }
 
 absl::optional<StoredResult> TrialQueue::FindResult(const StoredTrial& trial) {

@@ -17,8 +17,8 @@
 // waiting in the store.
 //
 // `store` and what `run` refers to must outlive the queue; `run` is called on
-// several threads at once. Thread-safe. Memory: the threads, and a text for
-// each running trial.
+// several threads at once. Thread-safe, but one thread must call Start, Stop
+// and the destructor. Memory: the threads, and a text for each running trial.
 
 #ifndef FOOTPRINT_GATES_SERVER_TRIAL_QUEUE_H_
 #define FOOTPRINT_GATES_SERVER_TRIAL_QUEUE_H_

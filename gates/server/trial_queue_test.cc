@@ -235,7 +235,8 @@ class FullDisk {
   absl::StatusOr<SqliteDatabase> database_;
 };
 
-constexpr char kWaitsForRoom[] = "waiting for room to keep the verdict";
+// What a trial does until its verdict is kept, and why.
+constexpr char kWaits[] = "waiting to keep the verdict: ";
 
 TEST_F(TrialQueueTest, AVerdictWithoutRoomIsKeptOnceThereIsSome) {
   FullDisk disk("AVerdictWithoutRoomIsKeptOnceThereIsSome");
@@ -248,7 +249,8 @@ TEST_F(TrialQueueTest, AVerdictWithoutRoomIsKeptOnceThereIsSome) {
                    },
                    {/*thread_count=*/1, /*most_attempts=*/1});
   queue.Start();
-  while (queue.FindStage(1) != kWaitsForRoom) usleep(1000);
+  while (!absl::StartsWith(queue.FindStage(1), kWaits)) usleep(1000);
+  EXPECT_THAT(queue.FindStage(1), HasSubstr("no room"));
   EXPECT_EQ(queue.Decided()[REJECT], 0);
   disk.Free();
   EXPECT_EQ(Await(key).decision, REJECT);
@@ -262,7 +264,7 @@ TEST_F(TrialQueueTest, AVerdictWithoutRoomWaitsForTheNextServer) {
   const std::string key = Submit("x");
   TrialQueue queue(store_.get(), RejectByContent, {});
   queue.Start();
-  while (queue.FindStage(1) != kWaitsForRoom) usleep(1000);
+  while (!absl::StartsWith(queue.FindStage(1), kWaits)) usleep(1000);
   queue.Stop();
   const absl::StatusOr<StoredTrial> trial = store_->Find(key);
   ASSERT_THAT(trial, IsOk());

@@ -259,12 +259,12 @@
     await watch((await answer.json()).trial.id);
   });
 
-  function choose(id, isChosen) {
-    state.chosen = state.chosen.filter((other) => other !== id);
-    if (isChosen) state.chosen.push(id);
+  function choose(trial, isChosen) {
+    state.chosen = state.chosen.filter((other) => other.id !== trial.id);
+    if (isChosen) state.chosen.push(trial);
     while (state.chosen.length > 2) {
       const dropped = state.chosen.shift();
-      const box = document.querySelector(`input[value="${dropped}"]`);
+      const box = document.querySelector(`input[value="${dropped.id}"]`);
       if (box) box.checked = false;
     }
     byId('compare').disabled = state.chosen.length !== 2;
@@ -276,9 +276,9 @@
     box.type = 'checkbox';
     box.value = trial.id;
     box.disabled = trial.state !== 'decided';
-    box.checked = state.chosen.includes(trial.id);
+    box.checked = state.chosen.some((other) => other.id === trial.id);
     box.setAttribute('aria-label', 'compare trial ' + trial.sequence);
-    box.onchange = () => choose(trial.id, box.checked);
+    box.onchange = () => choose(trial, box.checked);
     const link = made('a', `${trial.sequence} ${trial.deployment}`);
     link.href = '#' + trial.id;
     link.title = trial.deployment;
@@ -294,7 +294,6 @@
       cell.append(content);
       row.append(cell);
     }
-    row.dataset.sequence = trial.sequence;
     return row;
   }
 
@@ -330,12 +329,11 @@
   }
 
   const compare = does(async () => {
-    const sequenceOf = (id) =>
-        Number(document.querySelector(`input[value="${id}"]`)
-                   .closest('tr')
-                   .dataset.sequence);
-    const [before, after] = [...state.chosen].sort(
-        (one, other) => sequenceOf(one) - sequenceOf(other));
+    // The list may show another deployment now.
+    const [before, after] =
+        [...state.chosen]
+            .sort((one, other) => one.sequence - other.sequence)
+            .map((trial) => trial.id);
     const answer =
         await ask(`/v1/compare?format=text&before=${before}&after=${after}`);
     byId('difference').textContent = await answer.text();
