@@ -28,8 +28,8 @@ struct BundleLimits {
   // itself.
   int path_bytes = 512;
   int path_depth = 32;
-  // The most time for the whole bundle. An archive of many small entries costs
-  // time, not bytes.
+  // The most time for one reading or unpacking of the bundle. An archive of
+  // many small entries costs time, not bytes.
   int seconds = 300;
   // Called repeatedly; the work ends once it returns true. May be empty.
   std::function<bool()> is_stopped;

@@ -252,8 +252,8 @@ TEST_F(EngineTrialsTest, TheResultOfAnEarlierAttemptIsRefused) {
 TEST_F(EngineTrialsTest, AnEngineThatHangsIsKilledAndAskedAgain) {
   EngineOptions options =
       Engine("if [ $attempt = 2 ]; then try; else sleep 1000; fi");
-  // A trial of a bundle that cannot be read needs 600 s.
-  options.most_wait = -absl::Seconds(598);
+  // A trial of a bundle that cannot be read needs 900 s.
+  options.most_wait = -absl::Seconds(898);
   EXPECT_THAT(Run(options, "accept it"), IsOk());
   EXPECT_THAT(reports_.Get(),
               ElementsAre(HasSubstr("did not end in 2s and was killed")));

@@ -97,7 +97,7 @@ expect 1 "$submit" exceeds --server="$address"
 says out REJECT
 # The limit is twice the budget and 64 MiB for the run and 64 MiB for `try`, or
 # what unpacking needs; the time that of three runs and of unpacking.
-grep -qE '^[0-9a-f]{16}-[0-9a-f]{16} 256 615$' words || fail "words: $(cat words)"
+grep -qE '^[0-9a-f]{16}-[0-9a-f]{16} 256 915$' words || fail "words: $(cat words)"
 [[ $(wc -l <words) == 2 ]] || fail "more than one attempt each: $(cat words)"
 end TERM
 # The verdicts are those of trials here, which a server without the engine keeps.

@@ -24,6 +24,7 @@ constexpr int kMostImagePathBytes = 1024;
 constexpr int kMostImagePathDepth = 64;
 // For a folder or archive of the caller's own, which is only packed anew.
 constexpr int64_t kAnyBytes = int64_t{1} << 50;
+constexpr int kAnySeconds = 1 << 24;
 
 BundleLimits LimitsOfImage(BundleLimits limits) {
   limits.entries = std::max(limits.entries, kMostImageEntries);
@@ -32,11 +33,24 @@ BundleLimits LimitsOfImage(BundleLimits limits) {
   return limits;
 }
 
-int SecondsUntil(SteadyTime end) {
-  return static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(
-                              end - std::chrono::steady_clock::now())
-                              .count()) +
-         1;
+// For a folder or archive that no limit needs to stop.
+BundleLimits LimitsOfOwnImage() {
+  BundleLimits limits = LimitsOfImage(BundleLimits());
+  limits.archive_bytes = kAnyBytes;
+  limits.unpacked_bytes = kAnyBytes;
+  limits.seconds = kAnySeconds;
+  return limits;
+}
+
+// The passes over a bundle, of which the first looks for an image, have the
+// time together.
+BundleLimits WithRestOfTime(BundleLimits limits, SteadyTime end) {
+  limits.seconds =
+      static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(
+                           end - std::chrono::steady_clock::now())
+                           .count()) +
+      1;
+  return limits;
 }
 
 // A name that exists is a path, whatever its end.
@@ -92,9 +106,9 @@ std::string FolderOf(const std::string& path) {
 
 bool IsImagePath(const std::string& name,
                  const std::function<bool()>& is_stopped) {
-  BundleLimits limits;
+  BundleLimits limits = LimitsOfOwnImage();
+  limits.seconds = BundleLimits().seconds;
   limits.is_stopped = is_stopped;
-  limits.archive_bytes = kAnyBytes;
   const absl::StatusOr<bool> is_image =
       ImageLayout::IsImage(NameOf(name).path, limits, EndOfTime(limits));
   return is_image.ok() && *is_image;
@@ -102,9 +116,7 @@ bool IsImagePath(const std::string& name,
 
 absl::Status MakeArchiveToSend(const std::string& name, const std::string& path,
                                const std::string& scratch_folder) {
-  BundleLimits limits = LimitsOfImage(BundleLimits());
-  limits.archive_bytes = kAnyBytes;
-  limits.unpacked_bytes = kAnyBytes;
+  const BundleLimits limits = LimitsOfOwnImage();
   const absl::StatusOr<absl::optional<OpenedImage>> opened =
       OpenImage(name, scratch_folder, limits, EndOfTime(limits));
   if (!opened.ok()) return opened.status();
@@ -121,10 +133,8 @@ absl::StatusOr<BundleOrImage> ReadBundleOrImage(
       OpenImage(name, scratch_folder, image_limits, end);
   if (!opened.ok()) return opened.status();
   if (opened->has_value()) return DescribeImage((*opened)->image);
-  // Both passes together have the time.
-  BundleLimits rest = limits;
-  rest.seconds = SecondsUntil(end);
-  absl::StatusOr<BundleManifest> manifest = ReadBundle(name, rest);
+  absl::StatusOr<BundleManifest> manifest =
+      ReadBundle(name, WithRestOfTime(limits, end));
   if (!manifest.ok()) return manifest.status();
   BundleOrImage input;
   input.manifest = *std::move(manifest);
@@ -151,7 +161,7 @@ absl::StatusOr<BundleOrImage> UnpackBundleOrImage(
   }
   input.bundle_folder = absl::StrCat(work_folder, "/bundle");
   absl::StatusOr<BundleManifest> manifest =
-      UnpackBundle(name, input.bundle_folder, limits);
+      UnpackBundle(name, input.bundle_folder, WithRestOfTime(limits, end));
   if (!manifest.ok()) return manifest.status();
   input.manifest = *std::move(manifest);
   return input;

@@ -470,13 +470,18 @@ absl::Status Serve(const CommandFlags& flags, const std::string& store_folder) {
   if (!status.ok()) return status;
   absl::StatusOr<Trials> trials = MakeTrials(flags, store_folder);
   if (!trials.ok()) return trials.status();
+  trials->request.set_most_archive_bytes(options.api.most_bundle_bytes);
   const absl::StatusOr<std::string> context =
       ReadContext(*trials, EnvironmentText(flags, host, *engine));
   if (!context.ok()) return context.status();
   if (is_by_engine) trials->work_folder = (*engine)->folder;
   options.oidc = trials->oidc.get();
   options.api.verdict_context = *context;
-  options.api.read_label = ReadBundleLabel;
+  options.api.read_label = [most_bytes = options.api.most_bundle_bytes](
+                               const std::string& path,
+                               const std::function<bool()>& is_stopped) {
+    return ReadBundleLabel(path, most_bytes, is_stopped);
+  };
   status = MakeLocalToken(store_folder);
   if (status.ok()) status = MakeFolder(trials->work_folder);
   if (!status.ok()) return status;

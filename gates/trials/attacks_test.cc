@@ -80,6 +80,7 @@ constexpr Attack kAttacks[] = {
     {"try_devices", PROGRAM_FAILED, "status 10"},
     {"try_network", PROGRAM_FAILED, "status 10"},
     {"try_other_sockets", PROGRAM_FAILED, "status 10"},
+    {"try_huge_pages", PROGRAM_FAILED, "status 10"},
     {"try_calls", PROGRAM_FAILED, "status 10"},
     {"try_unknown_calls", PROGRAM_FAILED, "status 10"},
     {"try_clock", PROGRAM_FAILED, "status 10"},

@@ -14,8 +14,10 @@ constexpr int kMostSeconds = 60;
 }  // namespace
 
 absl::StatusOr<std::string> ReadBundleLabel(
-    const std::string& path, const std::function<bool()>& is_stopped) {
+    const std::string& path, int64_t most_archive_bytes,
+    const std::function<bool()>& is_stopped) {
   BundleLimits limits;
+  limits.archive_bytes = most_archive_bytes;
   limits.seconds = kMostSeconds;
   limits.is_stopped = is_stopped;
   const absl::StatusOr<BundleOrImage> read =

@@ -1,7 +1,8 @@
 // Reads the label of a bundle before there is a trial, for a server in which
 // labels have owners.
 //
-//   absl::StatusOr<std::string> label = ReadBundleLabel("model.bundle", {});
+//   absl::StatusOr<std::string> label = ReadBundleLabel("model.bundle", 1 <<
+//   30, {});
 //   // "//A:fit", or a label made of its entry
 //
 // The archive of a bundle is read to its end, since a bundle with a second
@@ -18,6 +19,7 @@
 #ifndef FOOTPRINT_GATES_TRIALS_BUNDLE_LABEL_H_
 #define FOOTPRINT_GATES_TRIALS_BUNDLE_LABEL_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -25,9 +27,11 @@
 
 namespace footprint {
 
-// `is_stopped` is called often while the archive is read, and may be empty.
+// `most_archive_bytes` is that of the trial's request. `is_stopped` is called
+// often while the archive is read, and may be empty.
 absl::StatusOr<std::string> ReadBundleLabel(
-    const std::string& path, const std::function<bool()>& is_stopped);
+    const std::string& path, int64_t most_archive_bytes,
+    const std::function<bool()>& is_stopped);
 
 }  // namespace footprint
 

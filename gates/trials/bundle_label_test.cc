@@ -17,6 +17,8 @@
 namespace footprint {
 namespace {
 
+constexpr int64_t kMostBytes = 1 << 30;
+
 // Returns the path of a bundle whose manifest has this line, too.
 std::string WriteBundle(const std::string& name, const std::string& line) {
   const std::string folder = TestPath(name);
@@ -32,9 +34,10 @@ std::string WriteBundle(const std::string& name, const std::string& line) {
 }
 
 TEST(BundleLabelTest, TheLabelIsTheManifests) {
-  EXPECT_THAT(ReadBundleLabel(WriteBundle("own", "label: \"//team:fit\""), {}),
+  EXPECT_THAT(ReadBundleLabel(WriteBundle("own", "label: \"//team:fit\""),
+                              kMostBytes, {}),
               IsOkAndHolds("//team:fit"));
-  EXPECT_THAT(ReadBundleLabel(WriteBundle("without", ""), {}),
+  EXPECT_THAT(ReadBundleLabel(WriteBundle("without", ""), kMostBytes, {}),
               IsOkAndHolds("//bundle:run.sh"));
 }
 
@@ -43,20 +46,24 @@ TEST(BundleLabelTest, AnImageHasALabelToo) {
   image.settings = R"("Cmd":["run"],"Labels":{"org.footprint.bundle":)"
                    R"("schema_version: 1 label: '//team:image'"})";
   std::string path = WriteImageArchive("image.tar", FilesOf(image).files);
-  EXPECT_THAT(ReadBundleLabel(path, {}), IsOkAndHolds("//team:image"));
+  EXPECT_THAT(ReadBundleLabel(path, kMostBytes, {}),
+              IsOkAndHolds("//team:image"));
   // No other reader of the server's may see another label.
   path = WriteTestFile("image.tar.gz", GzipOf(ReadTestFile(path)));
-  EXPECT_THAT(ReadBundleLabel(path, {}), IsOkAndHolds("//team:image"));
+  EXPECT_THAT(ReadBundleLabel(path, kMostBytes, {}),
+              IsOkAndHolds("//team:image"));
   image.settings = R"("Cmd":["/bin/run"])";
   EXPECT_THAT(
-      ReadBundleLabel(WriteImageArchive("image.tar", FilesOf(image).files), {}),
+      ReadBundleLabel(WriteImageArchive("image.tar", FilesOf(image).files),
+                      kMostBytes, {}),
       IsOkAndHolds("//image:run"));
 }
 
 TEST(BundleLabelTest, AFaultyBundleHasNone) {
-  EXPECT_THAT(ReadBundleLabel(WriteTestFile("faulty", "no archive"), {}),
-              StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(ReadBundleLabel(WriteTestFile("empty", ""), {}),
+  EXPECT_THAT(
+      ReadBundleLabel(WriteTestFile("faulty", "no archive"), kMostBytes, {}),
+      StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(ReadBundleLabel(WriteTestFile("empty", ""), kMostBytes, {}),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
@@ -64,13 +71,14 @@ TEST(BundleLabelTest, ABundleBeyondALimitIsRefused) {
   const std::string path = TestPath("large");
   WriteTestFile("large", "");
   std::filesystem::resize_file(path, BundleLimits().archive_bytes + 1);
-  EXPECT_THAT(ReadBundleLabel(path, {}),
+  EXPECT_THAT(ReadBundleLabel(path, kMostBytes, {}),
               StatusIs(absl::StatusCode::kPermissionDenied,
                        testing::HasSubstr("labels have owners here")));
 }
 
 TEST(BundleLabelTest, AReadCanBeStopped) {
-  EXPECT_THAT(ReadBundleLabel(WriteBundle("stopped", ""), [] { return true; }),
+  EXPECT_THAT(ReadBundleLabel(WriteBundle("stopped", ""), kMostBytes,
+                              [] { return true; }),
               StatusIs(absl::StatusCode::kCancelled));
 }
 

@@ -39,17 +39,6 @@
 namespace footprint {
 namespace {
 
-BundleLimits ReadLimits(const TrialRequest& request) {
-  BundleLimits limits;
-  if (request.most_archive_bytes() > 0) {
-    limits.archive_bytes = request.most_archive_bytes();
-  }
-  if (request.most_unpacked_bytes() > 0) {
-    limits.unpacked_bytes = request.most_unpacked_bytes();
-  }
-  return limits;
-}
-
 void KeepEnd(const SandboxEnd& end, TrialRun* run) {
   run->set_peak_bytes(end.peak_bytes);
   run->set_peak_resident_bytes(end.peak_resident_bytes);
@@ -168,7 +157,7 @@ class Trial {
   }
 
   absl::Status Unpack() {
-    BundleLimits limits = ReadLimits(request_);
+    BundleLimits limits = ReadBundleLimits(request_);
     limits.is_stopped = is_stopped_;
     std::string path = request_.bundle_path();
     const bool is_image = IsImagePath(path, is_stopped_);
@@ -190,7 +179,10 @@ class Trial {
     if (!status.ok()) return status;
     absl::StatusOr<BundleOrImage> unpacked =
         UnpackBundleOrImage(path, folder_.path(), SandboxUser(), limits);
-    if (is_image && IsFaultOfBundle(unpacked.status())) {
+    // A bundle that could be read is valid, but to unpack it may exceed the
+    // time.
+    if (absl::IsResourceExhausted(unpacked.status()) ||
+        (is_image && IsFaultOfBundle(unpacked.status()))) {
       return DecideBadBundle(unpacked.status());
     }
     if (!unpacked.ok()) return unpacked.status();

@@ -154,6 +154,17 @@ absl::StatusOr<TrialLimits> ComputeTrialLimits(const TrialRequest& request,
   return limits;
 }
 
+BundleLimits ReadBundleLimits(const TrialRequest& request) {
+  BundleLimits limits;
+  if (request.most_archive_bytes() > 0) {
+    limits.archive_bytes = request.most_archive_bytes();
+  }
+  if (request.most_unpacked_bytes() > 0) {
+    limits.unpacked_bytes = request.most_unpacked_bytes();
+  }
+  return limits;
+}
+
 SandboxRun MakeSandboxRun(const TrialRequest& request,
                           const BundleOrImage& input, const TrialLimits& limits,
                           int64_t limit_bytes) {

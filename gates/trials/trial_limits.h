@@ -1,6 +1,7 @@
 // Computes the limits of a trial, and the run in the sandbox that has these
 // limits.
 //
+//   const BundleLimits limits_of_archive = ReadBundleLimits(request);
 //   absl::StatusOr<TrialLimits> limits =
 //       ComputeTrialLimits(request, manifest, admission.total_bytes());
 //   SandboxRun run = MakeSandboxRun(request, input, *limits,
@@ -15,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "footprint/gates/bundles/bundle.pb.h"
+#include "footprint/gates/bundles/bundle_limits.h"
 #include "footprint/gates/images/bundle_or_image.h"
 #include "footprint/gates/sandbox/sandbox.h"
 #include "footprint/gates/trials/trial.pb.h"
@@ -49,6 +51,10 @@ struct TrialLimits {
 absl::StatusOr<TrialLimits> ComputeTrialLimits(const TrialRequest& request,
                                                const BundleManifest& manifest,
                                                int64_t room_bytes);
+
+// Returns the limits of the bundle's archive: those of the request, else the
+// defaults.
+BundleLimits ReadBundleLimits(const TrialRequest& request);
 
 // Returns how the sandbox runs the bundle's program: the command for the
 // manifest's kind, a fixed environment, and at most `limit_bytes` of memory (at

@@ -20,16 +20,20 @@ constexpr int64_t kRoomBytes = int64_t{1} << 50;
 // The first run may be repeated, and the second proves the budget.
 constexpr int64_t kRunsThatDecide = 3;
 
-TrialNeeds NeedsOfUnpacking() {
-  // The archive is read once, and then unpacked.
-  return {kUnpackingBytes, 2 * int64_t{BundleLimits().seconds}};
+// Three passes over the archive have the whole time each: the trial asks
+// whether it is an image, reads it, and unpacks it.
+constexpr int64_t kPasses = 3;
+
+TrialNeeds NeedsOfUnpacking(const TrialRequest& request) {
+  return {kUnpackingBytes,
+          kPasses * int64_t{ReadBundleLimits(request).seconds}};
 }
 
 }  // namespace
 
 TrialNeeds ComputeTrialNeeds(const TrialRequest& request,
                              const BundleManifest& manifest) {
-  TrialNeeds needs = NeedsOfUnpacking();
+  TrialNeeds needs = NeedsOfUnpacking(request);
   const absl::StatusOr<TrialLimits> limits =
       ComputeTrialLimits(request, manifest, kRoomBytes);
   // The manifest is at fault, and nothing is run.
@@ -52,14 +56,14 @@ TrialNeeds ComputeTrialNeeds(const TrialRequest& request,
 
 absl::StatusOr<TrialNeeds> FindTrialNeeds(
     const TrialRequest& request, const std::function<bool()>& is_stopped) {
-  BundleLimits limits;
+  BundleLimits limits = ReadBundleLimits(request);
   limits.is_stopped = is_stopped;
   const absl::StatusOr<BundleOrImage> read = ReadBundleOrImage(
       request.bundle_path(), FolderOf(request.bundle_path()), limits);
   if (read.ok()) return ComputeTrialNeeds(request, read->manifest);
   if (absl::IsInvalidArgument(read.status()) ||
       absl::IsResourceExhausted(read.status())) {
-    return NeedsOfUnpacking();
+    return NeedsOfUnpacking(request);
   }
   return read.status();
 }

@@ -50,7 +50,7 @@ TEST_F(TrialNeedsTest, TimeIsThatOfAllRuns) {
   request_.set_is_unexplained(true);
   request_.set_time_limit_seconds(100);
   manifest_.set_time_limit_seconds(10);
-  const int64_t unpacking = 600;
+  const int64_t unpacking = 900;
   EXPECT_EQ(Compute().seconds, unpacking + 3 * 10);
   request_.set_is_unexplained(false);
   const int64_t explained = Compute().seconds;
@@ -88,6 +88,12 @@ TEST_F(TrialNeedsTest, ReadsTheManifestOfABundle) {
   EXPECT_EQ(needs->memory_bytes, (2 * 1024 + 64 + 256 + 64) * kMiB);
   EXPECT_THAT(FindTrialNeeds(request_, [] { return true; }),
               StatusIs(absl::StatusCode::kCancelled));
+  // The trial will refuse a bundle above the request's own limit.
+  request_.set_most_archive_bytes(100);
+  needs = FindTrialNeeds(request_, {});
+  ASSERT_THAT(needs, IsOk());
+  EXPECT_EQ(needs->memory_bytes, 256 * kMiB);
+  request_.clear_most_archive_bytes();
   request_.set_bundle_path(WriteTestFile("bad.bundle", "no archive"));
   needs = FindTrialNeeds(request_, {});
   ASSERT_THAT(needs, IsOk());
