@@ -1,12 +1,15 @@
 #include "footprint/gates/images/image_documents.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "footprint/base/files/sha256.h"
@@ -34,6 +37,79 @@ std::string Shown(absl::string_view text) {
   return EscapeForTerminal(text.substr(0, kMostShownBytes));
 }
 
+// The names that this file reads, except those of labels and annotations.
+constexpr absl::string_view kReadNames[] = {"Cmd",
+                                            "Entrypoint",
+                                            "Env",
+                                            "Labels",
+                                            "WorkingDir",
+                                            "annotations",
+                                            "architecture",
+                                            "config",
+                                            "diff_ids",
+                                            "digest",
+                                            "imageLayoutVersion",
+                                            "layers",
+                                            "manifests",
+                                            "mediaType",
+                                            "os",
+                                            "platform",
+                                            "rootfs",
+                                            "schemaVersion",
+                                            "size"};
+
+// The objects whose names are the author's own, so that their letters count.
+constexpr absl::string_view kMaps[] = {"ExposedPorts", "Labels", "Volumes",
+                                       "annotations"};
+
+// Returns the name as Go's reader compares it: without regard to case, also of
+// the two letters beyond ASCII that have a lower case in it.
+std::string FoldName(absl::string_view name) {
+  return absl::AsciiStrToLower(
+      absl::StrReplaceAll(name, {{"\u017f", "s"}, {"\u212a", "k"}}));
+}
+
+// Returns whether the programs that run images take the name for one that this
+// file reads, although it is another.
+bool IsMistakable(absl::string_view name) {
+  return std::any_of(std::begin(kReadNames), std::end(kReadNames),
+                     [folded = FoldName(name), name](absl::string_view read) {
+                       return name != read && folded == FoldName(read);
+                     });
+}
+
+// Watches the names of a document while it is parsed.
+class NameWatch {
+ public:
+  void BeginValue(size_t level) {
+    levels_.resize(level + 1);
+    levels_[level] = Level();
+    levels_[level].is_map =
+        level > 0 && std::find(std::begin(kMaps), std::end(kMaps),
+                               levels_[level - 1].last_name) != std::end(kMaps);
+  }
+  void AddName(size_t level, const std::string& name) {
+    Level& names = levels_[level];
+    names.last_name = name;
+    if (!names.names.insert(name).second) twice_ = Shown(name);
+    if (!names.is_map && IsMistakable(name)) mistakable_ = Shown(name);
+  }
+
+  // These are empty if there is no such name.
+  const std::string& twice() const { return twice_; }
+  const std::string& mistakable() const { return mistakable_; }
+
+ private:
+  struct Level {
+    std::set<std::string> names;
+    std::string last_name;
+    bool is_map = false;
+  };
+  std::vector<Level> levels_;
+  std::string twice_;
+  std::string mistakable_;
+};
+
 // Parses one document. Its errors begin with the document's name.
 class Document {
  public:
@@ -44,26 +120,24 @@ class Document {
   }
 
   // Parses an object. Of two values with one name, readers differ in which
-  // they take.
+  // they take, and Docker's reader ignores the case of names.
   absl::StatusOr<json> Parse(absl::string_view text) const {
     if (text.size() > static_cast<size_t>(kMostDocumentBytes)) {
       return Wrong(absl::StrCat("has more than ", kMostDocumentBytes,
                                 " bytes, the most"));
     }
-    std::vector<std::set<std::string>> names;
-    std::string twice;
+    NameWatch names;
     bool is_deep = false;
     const json::parser_callback_t note =
         [&](int depth, json::parse_event_t event, json& parsed) {
           if (depth > kMostDepth) is_deep = true;
           if (is_deep) return false;
           const auto level = static_cast<size_t>(depth);
-          if (event == json::parse_event_t::object_start) {
-            names.resize(level + 1);
-            names[level].clear();
+          if (event == json::parse_event_t::object_start ||
+              event == json::parse_event_t::array_start) {
+            names.BeginValue(level);
           } else if (event == json::parse_event_t::key) {
-            const auto key = parsed.get<std::string>();
-            if (!names[level - 1].insert(key).second) twice = Shown(key);
+            names.AddName(level - 1, parsed.get<std::string>());
           }
           return true;
         };
@@ -73,9 +147,15 @@ class Document {
       return Wrong(absl::StrCat("nests deeper than ", kMostDepth));
     }
     if (!document.is_object()) return Wrong("is not an object of JSON");
-    if (!twice.empty()) {
-      return Wrong(absl::StrCat("has the name '", twice,
+    if (!names.twice().empty()) {
+      return Wrong(absl::StrCat("has the name '", names.twice(),
                                 "' twice; it is damaged or made to mislead"));
+    }
+    if (!names.mistakable().empty()) {
+      return Wrong(absl::StrCat("has the name '", names.mistakable(),
+                                "', which some programs take for the same name "
+                                "with other letters; it is damaged or made to "
+                                "mislead"));
     }
     return document;
   }
@@ -315,7 +395,8 @@ absl::Status TakeLabel(const Document& document, const json& settings,
   const absl::StatusOr<const json*> labels =
       document.FindObject(settings, "Labels");
   if (!labels.ok() || *labels == nullptr) return labels.status();
-  if (!(*labels)->contains(kBundleLabel)) return absl::OkStatus();
+  const auto label = (*labels)->find(kBundleLabel);
+  if (label == (*labels)->end() || label->is_null()) return absl::OkStatus();
   config->bundle_label.emplace();
   return document.TakeText(**labels, kBundleLabel, &*config->bundle_label);
 }

@@ -6,10 +6,10 @@
 //   layout.OpenBlob(index->manifests[0]);
 //
 // The sender may be hostile. A document is refused if it is not JSON, is larger
-// than kMostDocumentBytes, nests deeper than 32, has a name twice, lacks a
-// required field or has one of another type, or is of a kind that is not read:
-// artifacts, encrypted layers, layers that only have an address, and Docker's
-// schema 1.
+// than kMostDocumentBytes, nests deeper than 32, has a name twice, has one that
+// differs from a known name in case alone, lacks a required field or has one of
+// another type, or is of a kind that is not read: artifacts, encrypted layers,
+// layers that only have an address, and Docker's schema 1.
 //
 // Pure functions, thread-safe; the results own copies. Memory: up to 100 times
 // the document. Errors: kInvalidArgument; the message begins with `name`.

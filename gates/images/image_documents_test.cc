@@ -162,6 +162,30 @@ TEST(ImageDocumentsTest, DocumentsOfOtherKindsAreRefused) {
       "something else");
 }
 
+// Docker's reader takes "Layers" for "layers".
+TEST(ImageDocumentsTest, NamesThatDifferInCaseAloneAreRefused) {
+  for (const char* text :
+       {R"({"schemaVersion":2,"layers":[],"Layers":[]})",
+        R"({"schemaVersion":2,"Config":{},"layers":[]})",
+        "{\"schemaVersion\":2,\"layer\u017f\":[]}",
+        R"({"schemaVersion":2,"layers":[{"Digest":"x"}]})"}) {
+    ExpectWrong(ParseManifestOfImage(text, "m").status(), "other letters");
+  }
+  ExpectWrong(ParseImageConfig(Config(R"("env":["A=b"])"), "c").status(),
+              "the name 'env'");
+  // Labels are the author's own names.
+  EXPECT_THAT(
+      ParseImageConfig(Config(R"("Labels":{"Size":"2","size":"1"})"), "c"),
+      IsOk());
+}
+
+TEST(ImageDocumentsTest, ALabelThatIsNullIsNone) {
+  const auto config = ParseImageConfig(
+      Config(R"("Labels":{"org.footprint.bundle":null})"), "c");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_FALSE(config->bundle_label.has_value());
+}
+
 TEST(ImageDocumentsTest, DamagedDocumentsAreRefused) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "is not an object"},
