@@ -45,15 +45,15 @@ constexpr int64_t kMiB = 1 << 20;
 constexpr int kRefused = 10;  // exit status of the test program
 // What a program tries, and the sandbox refuses.
 constexpr const char* kEscapes[] = {
-    "file_too_large", "fork_bomb",          "thread_bomb",
-    "try_ptrace",     "try_reading_others", "try_signals",
-    "try_mount",      "try_namespaces",     "try_chroot",
-    "try_old_root",   "try_write_root",     "try_host_files",
-    "try_symlink",    "try_proc_writes",    "try_cgroup",
-    "try_devices",    "try_network",        "try_other_sockets",
-    "try_calls",      "try_unknown_calls",  "try_clock",
-    "try_root",       "try_limits",         "try_host_name",
-    "try_descriptors"};
+    "file_too_large",  "fork_bomb",          "thread_bomb",
+    "try_ptrace",      "try_reading_others", "try_signals",
+    "try_mount",       "try_namespaces",     "try_chroot",
+    "try_old_root",    "try_write_root",     "try_host_files",
+    "try_symlink",     "try_proc_writes",    "try_cgroup",
+    "try_devices",     "try_network",        "try_other_sockets",
+    "try_calls",       "try_unknown_calls",  "try_clock",
+    "try_root",        "try_limits",         "try_host_name",
+    "try_descriptors", "try_huge_pages"};
 
 // A bundle with the test program, and a sandbox root, in a new folder.
 class SandboxTest : public testing::Test {

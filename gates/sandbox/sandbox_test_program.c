@@ -427,6 +427,21 @@ static int try_other_sockets(void) {
                  socket(AF_PACKET, SOCK_RAW, 0) < 0 &&
                  socket(38 /* AF_ALG */, SOCK_SEQPACKET, 0) < 0);
 }
+/* No memory limit counts huge pages of the host's reserve. */
+static int try_huge_pages(void) {
+  const size_t size = 2 << 20;
+  void *block = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+  int failed = block == MAP_FAILED && errno == ENOMEM;
+  failed = failed && memfd_create("huge", 4 /* MFD_HUGETLB */) < 0 &&
+           errno == EINVAL;
+  failed = failed &&
+           shmget(IPC_PRIVATE, size, IPC_CREAT | 04000 /* SHM_HUGETLB */) < 0 &&
+           errno == ENOMEM;
+  /* Ordinary pages are there. */
+  int file = memfd_create("small", 0);
+  return file < 0 ? 30 : refused(failed);
+}
 static int try_calls(void) {
   return refused(syscall(SYS_bpf, 0, NULL, 0) < 0 &&
                  syscall(SYS_io_uring_setup, 8, NULL) < 0 && errno == EPERM &&
@@ -664,6 +679,7 @@ static const struct {
     CASE(try_devices),
     CASE(try_network),
     CASE(try_other_sockets),
+    CASE(try_huge_pages),
     CASE(try_calls),
     CASE(try_unknown_calls),
     CASE(use_files),

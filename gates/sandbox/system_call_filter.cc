@@ -4,7 +4,9 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -116,7 +118,6 @@ constexpr uint32_t kAllowed[] = {
     SYS_pipe2,
     // Memory.
     SYS_brk,
-    SYS_mmap,
     SYS_munmap,
     SYS_mremap,
     SYS_mprotect,
@@ -128,7 +129,6 @@ constexpr uint32_t kAllowed[] = {
     SYS_munlock,
     SYS_mlockall,
     SYS_munlockall,
-    SYS_memfd_create,
     SYS_membarrier,
     SYS_mbind,
     SYS_get_mempolicy,
@@ -139,7 +139,6 @@ constexpr uint32_t kAllowed[] = {
     SYS_pkey_free,
     SYS_pkey_mprotect,
     // System V and POSIX memory, semaphores and queues of its IPC namespace.
-    SYS_shmget,
     SYS_shmat,
     SYS_shmdt,
     SYS_shmctl,
@@ -378,6 +377,25 @@ constexpr uint32_t kNamespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID |
                                  CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |
                                  CLONE_NEWCGROUP;
 
+// Calls that are allowed unless an argument has one of these flags. The flags
+// are in the low 32 bits of the argument.
+struct FlagCheck {
+  uint32_t call;
+  int argument;
+  uint32_t flags;
+  uint32_t error;
+};
+constexpr FlagCheck kFlagChecks[] = {
+    {SYS_clone, 0, kNamespaces, EPERM},
+    // Huge pages that the host has reserved count in no memory limit. The
+    // errors are those of a kernel without them, so that programs take ordinary
+    // pages.
+    {SYS_mmap, 3, MAP_HUGETLB, ENOMEM},
+    {SYS_memfd_create, 1, MFD_HUGETLB, EINVAL},
+    {SYS_shmget, 2, SHM_HUGETLB, ENOMEM},
+};
+constexpr size_t kFlagCheckCount = sizeof(kFlagChecks) / sizeof(FlagCheck);
+
 class Filter {
  public:
   Filter() {
@@ -387,17 +405,20 @@ class Filter {
     Load(offsetof(seccomp_data, nr));
     Add(BPF_JMP | BPF_JGE | BPF_K, kOtherNumbers, 0, 1);
     Return(SECCOMP_RET_KILL_PROCESS);
+    // The two numbers of a jump say how many instructions to skip if the
+    // comparison holds, and if it does not.
+    for (const FlagCheck& check : kFlagChecks) {
+      JumpEqual(check.call, 0, 4);
+      Load(offsetof(seccomp_data, args) +
+           static_cast<size_t>(check.argument) * sizeof(uint64_t));
+      Add(BPF_JMP | BPF_JSET | BPF_K, check.flags, 0, 1);
+      Return(SECCOMP_RET_ERRNO | check.error);
+      Return(SECCOMP_RET_ALLOW);
+    }
     for (const uint32_t call : kAllowed) ReturnFor(call, SECCOMP_RET_ALLOW);
     for (const uint32_t call : kRefused) {
       ReturnFor(call, SECCOMP_RET_ERRNO | EPERM);
     }
-    // The two numbers of a jump say how many instructions to skip if the
-    // comparison holds, and if it does not.
-    JumpEqual(SYS_clone, 0, 4);
-    Load(offsetof(seccomp_data, args[0]));
-    Add(BPF_JMP | BPF_JSET | BPF_K, kNamespaces, 0, 1);
-    Return(SECCOMP_RET_ERRNO | EPERM);
-    Return(SECCOMP_RET_ALLOW);
     for (const int call : {SYS_socket, SYS_socketpair}) {
       JumpEqual(call, 0, 6);
       Load(offsetof(seccomp_data, args[0]));
@@ -434,7 +455,7 @@ class Filter {
     Return(action);
   }
 
-  sock_filter code_[2 * kListedCount + 32];
+  sock_filter code_[2 * kListedCount + 5 * kFlagCheckCount + 32];
   size_t size_ = 0;
 };
 
