@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/judge/environment_check.h"
+#include "footprint/gates/judge/headroom.h"
 #include "footprint/gates/judge/measurement_index.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/judge/threshold_file.h"
@@ -155,18 +156,9 @@ class Audit {
         FindHighest(source.DescribeLocation(number));
     if (field == nullptr || !highest.has_value()) return;
     const int64_t limit = field->Get(threshold);
-    const bool is_bytes =
-        UnitOfMetric(threshold.metric()) == MetricUnit::kBytes;
-    if (headroom.has_bytes() && !is_bytes) return;
-    // Compares the limit with that value and the headroom.
-    const double allowed =
-        headroom.has_percent()
-            ? static_cast<double>(*highest) * (1 + headroom.percent() / 100)
-        : headroom.has_bytes() ? static_cast<double>(*highest) +
-                                     static_cast<double>(headroom.bytes())
-                               : static_cast<double>(*highest);
-    // The update command rounds a percentage up to the next whole number.
-    if (static_cast<double>(limit) < allowed + 1) return;
+    const absl::optional<int64_t> allowed =
+        ComputeMaximum(headroom, threshold.metric(), *highest);
+    if (!allowed.has_value() || limit <= *allowed) return;
     const Selector& selector = threshold.selector();
     Add(Kind::kLoose, source.DescribeLocation(number),
         absl::StrCat("max ", FormatMetricValue(threshold.metric(), limit),
@@ -238,8 +230,8 @@ class Audit {
               threshold.history_size(),
               threshold.history_size() == 1 ? " entry" : " entries",
               "; explain it with:"),
-          absl::StrCat("bazel run ", GateTarget("explain"), " -- ",
-                       source.DescribeLocation(number)));
+          absl::StrCat("bazel run ", ShellQuote(GateTarget("explain")), " -- ",
+                       ShellQuote(source.DescribeLocation(number))));
       return;
     }
   }

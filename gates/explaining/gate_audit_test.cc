@@ -43,10 +43,12 @@ constexpr char kLoad[] =
     "metric: PEAK_LIVE_USABLE_BYTES max_bytes: 90 }\n";
 
 // Returns "kind location: message" for each finding.
-std::vector<std::string> Audit(const std::vector<ThresholdSource>& sources,
-                               AuditOptions options = AuditOptions()) {
+std::vector<std::string> Audit(
+    const std::vector<ThresholdSource>& sources,
+    AuditOptions options = AuditOptions(),
+    const MemoryProfile& profile = ExplainedProfile()) {
   GateInput input;
-  input.profiles = {ExplainedProfile()};
+  input.profiles = {profile};
   input.thresholds = sources;
   if (options.today.empty()) options.today = "2026-11-22";
   std::vector<std::string> found;
@@ -114,6 +116,29 @@ TEST(GateAuditTest, ALimitFarAboveItsHeadroomIsLoose) {
   EXPECT_THAT(Audit({Parse("t.textproto", Limit("") + kLoad)}, options),
               ElementsAre(AllOf(HasSubstr("you asked for a headroom of 10 %"),
                                 HasSubstr("--headroom=10%"))));
+}
+
+// The headroom of a negative figure lies above it, too.
+TEST(GateAuditTest, TheLimitThatAnUpdateWritesIsNotLoose) {
+  MemoryProfile profile = ExplainedProfile();
+  Metric* const growth = profile.mutable_benchmarks(1)->add_metrics();
+  growth->set_kind(NET_GROWTH_USABLE_BYTES);
+  growth->set_determinism(EXACT);
+  growth->set_value(-100);
+  const auto audit = [&](const std::string& limit) {
+    return Audit(
+        {Parse("t.textproto",
+               absl::StrCat("headroom { percent: 10 }\n", Limit(""),
+                            "threshold { selector { label: '//a:b' benchmark: "
+                            "'BM_Load' } metric: NET_GROWTH_USABLE_BYTES ",
+                            limit, " }\n"))},
+        AuditOptions(), profile);
+  };
+  // Limit("") is 25 % above its figure.
+  EXPECT_THAT(audit("max_bytes: -90"), ElementsAre(HasSubstr("BM_Fit")));
+  EXPECT_THAT(audit("max_bytes: -100"), ElementsAre(HasSubstr("BM_Fit")));
+  EXPECT_THAT(audit("max_bytes: -89"),
+              ElementsAre(HasSubstr("BM_Fit"), HasSubstr("max -89 B")));
 }
 
 TEST(GateAuditTest, ARaiseExpiresAfterItsLastDay) {

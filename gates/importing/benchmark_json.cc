@@ -100,17 +100,15 @@ absl::StatusOr<ForeignFigures> ParseBenchmarkJson(absl::string_view text) {
         "is JSON without a list \"benchmarks\", so it is not Google "
         "Benchmark's");
   }
-  ForeignFigures figures;
-  figures.tool = "google benchmark";
-  figures.counts = "bytes that the program's MemoryManager counts";
   ForeignFigures measured;
-  measured.tool = figures.tool;
-  measured.file_count = 0;
+  measured.tool = "google benchmark";
+  measured.counts = "bytes that the program's MemoryManager counts";
   for (const Json& benchmark : *benchmarks) {
     absl::Status status = AddBenchmark(benchmark, &measured.peaks);
     if (!status.ok()) return status;
   }
   // Keeps the highest of several repetitions.
+  ForeignFigures figures;
   const absl::Status added = AddFigures(measured, &figures);
   if (!added.ok()) return added;
   if (figures.peaks.empty()) {

@@ -37,8 +37,9 @@ void AddSites(const std::vector<ForeignSite>& sites, BenchmarkMemory* out) {
 
 absl::Status AddFigures(const ForeignFigures& more, ForeignFigures* all) {
   if (all->tool.empty()) {
-    *all = more;
-    return absl::OkStatus();
+    all->tool = more.tool;
+    all->counts = more.counts;
+    all->file_count = 0;
   }
   if (all->tool != more.tool) {
     return absl::InvalidArgumentError(
@@ -47,8 +48,8 @@ absl::Status AddFigures(const ForeignFigures& more, ForeignFigures* all) {
   }
   all->file_count += more.file_count;
   std::unordered_map<std::string, size_t> places;
-  for (const ForeignPeak& peak : all->peaks) {
-    places.emplace(peak.benchmark, places.size());
+  for (size_t i = 0; i < all->peaks.size(); ++i) {
+    places.emplace(all->peaks[i].benchmark, i);
   }
   for (const ForeignPeak& peak : more.peaks) {
     const auto [place, is_new] =
@@ -63,7 +64,10 @@ absl::Status AddFigures(const ForeignFigures& more, ForeignFigures* all) {
           "counts other bytes than the files before it; import them by "
           "themselves");
     }
-    if (same.bytes < peak.bytes) same = peak;
+    if (same.bytes >= peak.bytes) continue;
+    same = peak;
+    // The files of one tool may count differently, such as sampled or not.
+    all->counts = more.counts;
   }
   return absl::OkStatus();
 }

@@ -77,5 +77,28 @@ TEST(ForeignFiguresTest, SitesOfOneNameAreAddedUp) {
   EXPECT_EQ(sites[1].site(), "b");
 }
 
+// A file of samples beside one that counts each byte.
+TEST(ForeignFiguresTest, TheCountsAreThoseOfTheHighestFile) {
+  ForeignFigures all;
+  ASSERT_THAT(AddFigures(Figures("gperftools", "", 5), &all), IsOk());
+  ForeignFigures sampled = Figures("gperftools", "", 9);
+  sampled.counts = "sampled bytes";
+  ASSERT_THAT(AddFigures(sampled, &all), IsOk());
+  EXPECT_EQ(all.counts, "sampled bytes");
+  ASSERT_THAT(AddFigures(Figures("gperftools", "", 7), &all), IsOk());
+  EXPECT_EQ(all.counts, "sampled bytes");
+  EXPECT_EQ(all.file_count, 3);
+}
+
+TEST(ForeignFiguresTest, AFileMayHaveABenchmarkTwice) {
+  ForeignFigures more = Figures("tool", "a", 1);
+  more.peaks.push_back(more.peaks[0]);
+  more.peaks[1].bytes = 2;
+  ForeignFigures all;
+  ASSERT_THAT(AddFigures(more, &all), IsOk());
+  ASSERT_EQ(all.peaks.size(), 1u);
+  EXPECT_EQ(all.peaks[0].bytes, 2);
+}
+
 }  // namespace
 }  // namespace footprint

@@ -3,17 +3,18 @@
 //   for (const HistoryProblem& problem : CheckHistory(threshold, false)) ...
 //   *threshold.add_history() = FirstEntry(threshold, "2026-11-21", "measured");
 //
-// A history is right if every entry has a reason, a new value or new terms, and
-// a day of the calendar that is not before the day of the entry above it; if
-// each old value is the new value before it; and if the last new values are the
-// threshold's. Limits, ratios and minima are three separate series of values.
-// The severity of a rule and its other numbers are its terms: the last entry
-// that states terms must state the present ones, and in a recorded file without
-// such an entry they are "BLOCK". So a change by hand without an entry is found
-// if the history states that number, or the terms, before; in a recorded file
-// it always is. An entry does not expire before its own day. The functions read
-// no clock, so a date in the future is accepted. The entries that follow one
-// with a future date have the same date, until that day is past.
+// A history is right if every entry has a reason, has a new value or new terms,
+// and has a day of the calendar that is not before the day of the entry above
+// it. Each old value must be the new value before it, and the last new values
+// must be the threshold's. Limits, ratios and minima are three separate series
+// of values. The severity of a rule and its other numbers are its terms: the
+// last entry that states terms must state the present ones, and in a recorded
+// file without such an entry they are "BLOCK". So a change by hand without an
+// entry is found if the history states that number, or the terms, before; in a
+// recorded file it always is. An entry does not expire before its own day. The
+// functions read no clock, so a date in the future is accepted. The entries
+// that follow one with a future date have the same date, until that day is
+// past.
 //
 // Pure functions, thread-safe; the results own their texts. Memory and time:
 // linear in the history.

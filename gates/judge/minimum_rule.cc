@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/optional.h"
+#include "footprint/base/memory/saturated_sum.h"
+#include "footprint/gates/judge/headroom.h"
 #include "footprint/gates/judge/number_mistakes.h"
 #include "footprint/gates/judge/rule_list.h"
 #include "footprint/gates/judge/threshold_numbers.h"
@@ -16,20 +18,22 @@ namespace {
 
 constexpr JudgementWords kWords[] = {{MINIMUM, "min", "at least"}};
 
-// Returns a band around [lowest, highest] with the old width, or [lowest,
-// highest] itself if that is wider.
-std::pair<int64_t, int64_t> CentreBand(int64_t old_minimum, int64_t old_maximum,
-                                       int64_t lowest, int64_t highest) {
-  const int64_t slack =
-      std::max<int64_t>(0, (old_maximum - old_minimum) - (highest - lowest));
-  int64_t minimum = lowest - slack / 2;
-  // Only net growth can be below zero.
-  if (minimum < 0 && lowest >= 0) minimum = 0;
-  const int64_t above = slack - slack / 2;
-  const int64_t maximum = highest > std::numeric_limits<int64_t>::max() - above
-                              ? highest
-                              : highest + above;
-  return {minimum, maximum};
+// Returns the minimum that every figure of the metric keeps.
+int64_t IdleMinimum(MetricKind metric) {
+  return IsNegativeAllowed(metric) ? std::numeric_limits<int64_t>::min() : 0;
+}
+
+// Returns a band around the range with the old width, or the range itself if
+// that is wider.
+std::pair<int64_t, int64_t> CentreBand(MetricKind metric, int64_t old_minimum,
+                                       int64_t old_maximum,
+                                       const MeasuredRange& range) {
+  const int64_t slack = std::max<int64_t>(
+      0, SaturatedDifference(SaturatedDifference(old_maximum, old_minimum),
+                             SaturatedDifference(range.highest, range.lowest)));
+  return {std::max(IdleMinimum(metric),
+                   SaturatedDifference(range.lowest, slack / 2)),
+          AddUpToLargest(range.highest, slack - slack / 2)};
 }
 
 class MinimumRule : public Rule {
@@ -55,12 +59,9 @@ class MinimumRule : public Rule {
   void FindMistakes(const Threshold& threshold, bool /*has_environment*/,
                     std::vector<RuleMistake>* mistakes) const override {
     const NumberField& number = *FindNumber(threshold, MINIMUM);
-    const int64_t idle = IsNegativeAllowed(threshold.metric())
-                             ? std::numeric_limits<int64_t>::min()
-                             : 0;
     if (CheckUnitAndSign(threshold, number, mistakes) &&
         threshold.rule_case() == Threshold::RULE_NOT_SET &&
-        number.Get(threshold) == idle) {
+        number.Get(threshold) == IdleMinimum(threshold.metric())) {
       mistakes->push_back(
           {number.name, DescribeIdleNumber(
                             number.name, absl::StrCat(number.Get(threshold)))});
@@ -88,14 +89,16 @@ class MinimumRule : public Rule {
     if (old.maximum.has_value()) {
       if (range.lowest >= *old.minimum && range.highest <= *old.maximum) return;
       const auto [minimum, maximum] =
-          CentreBand(*old.minimum, *old.maximum, range.lowest, range.highest);
+          CentreBand(threshold.metric(), *old.minimum, *old.maximum, range);
       if (minimum != *old.minimum) change->minimum = minimum;
       if (maximum != *old.maximum) change->limit = maximum;
     } else if (range.lowest < *old.minimum) {
-      if (range.lowest == 0 && !threshold.has_max_ratio()) {
-        change->refusal =
-            "0 was measured, and a minimum of 0 would judge nothing; take the "
-            "threshold away, or give it another rule";
+      if (range.lowest == IdleMinimum(threshold.metric()) &&
+          !threshold.has_max_ratio()) {
+        change->refusal = absl::StrCat(
+            range.lowest, " was measured, and a minimum of ", range.lowest,
+            " would judge nothing; take the threshold away, or "
+            "give it another rule");
         return;
       }
       change->minimum = range.lowest;
@@ -114,7 +117,8 @@ class MinimumRule : public Rule {
                         "one of the two away")});
     }
     const NumberField* const maximum = FindNumber(threshold, MAXIMUM);
-    if (maximum != nullptr &&
+    // Of two units, at least one is wrong, and is reported for itself.
+    if (maximum != nullptr && maximum->unit == minimum.unit &&
         maximum->Get(threshold) < minimum.Get(threshold)) {
       mistakes->push_back(
           {minimum.name,

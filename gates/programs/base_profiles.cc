@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/types/optional.h"
 #include "footprint/base/files/file_lock.h"
 #include "footprint/base/files/fingerprint.h"
@@ -37,6 +38,17 @@ std::string NormalizePath(const std::string& path) {
   fs::path normal = fs::path(path).lexically_normal();
   if (!normal.has_filename()) normal = normal.parent_path();
   return normal.string();
+}
+
+// Returns whether Bazel says that a target, such as //gates:diff, or its
+// package does not exist. It says the same of other packages for other reasons,
+// such as a repository that it cannot download.
+bool SaysThatTargetIsMissing(absl::string_view said, absl::string_view target) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(absl::StripPrefix(target, "//"), absl::MaxSplits(':', 1));
+  return absl::StrContains(
+             said, absl::StrCat("no such package '", parts.first, "'")) ||
+         absl::StrContains(said, absl::StrCat("no such target '", target, "'"));
 }
 
 class Measuring {
@@ -178,7 +190,18 @@ class Measuring {
                         " && ", base_.bazel, " ", arguments);
   }
 
+  absl::Status NoGate(absl::string_view reason) const {
+    return absl::NotFoundError(absl::StrCat(
+        Revision(), ": has no gate ", base_.diff_target,
+        ", so there is nothing to compare with; the change is its first: ",
+        EscapeForTerminal(reason)));
+  }
+
   absl::Status FindGate() {
+    const std::string workspace = absl::StrCat(worktree_, "/", prefix_);
+    if (!fs::is_directory(workspace)) {
+      return NoGate(absl::StrCat("there is no folder ", prefix_));
+    }
     const std::string errors = folder_.Path("errors");
     const absl::StatusOr<int> ended = RunShellCommand(
         absl::StrCat("{ ", Bazel("query "), PosixQuote(base_.diff_target),
@@ -187,12 +210,7 @@ class Measuring {
     if (*ended == 0) return absl::OkStatus();
     const std::string said(
         absl::StripAsciiWhitespace(ReadWholeFile(errors).value_or("")));
-    if (absl::StrContains(said, "no such ") ||
-        absl::StrContains(said, "not declared")) {
-      return absl::NotFoundError(absl::StrCat(
-          Revision(), ": has no gate ", base_.diff_target,
-          ", so there is nothing to compare with; the change is its first"));
-    }
+    if (SaysThatTargetIsMissing(said, base_.diff_target)) return NoGate(said);
     return absl::FailedPreconditionError(
         absl::StrCat(Revision(), ": Bazel cannot load ", base_.diff_target,
                      " there:\n", EscapeForTerminal(said)));
@@ -278,7 +296,8 @@ std::vector<std::string> KeepFilesBelow(const fs::path& top,
 
 std::string DefaultWorktree(const std::string& workspace) {
   std::string cache = EnvironmentValue("XDG_CACHE_HOME");
-  if (cache.empty()) {
+  // The XDG specification says to ignore a relative path.
+  if (cache.empty() || cache[0] != '/') {
     const std::string home = EnvironmentValue("HOME");
     if (home.empty()) return "";
     cache = home + "/.cache";

@@ -69,7 +69,7 @@ if [[ "\$1 \$2" == "query --output=location" ]]; then
   echo "/usr/share/bazel/x.bzl:1:1: source file @bazel_tools//x"
   exit 0
 fi
-[[ \$2 == //app:\$gate.diff ]] || { echo "ERROR: no such target \$2" >&2; exit 7; }
+[[ \$2 == //app:\$gate.diff ]] || { echo "ERROR: no such target '\$2': it is not declared" >&2; exit 7; }
 [[ \$1 == run ]] || exit 0
 [[ ! -e "$PWD/interruption" ]] || . "$PWD/interruption"
 git log -1 --format=%s >>"$PWD/measured"

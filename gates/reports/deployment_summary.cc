@@ -10,6 +10,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/gates/judge/rules.h"
 #include "footprint/gates/reports/verdict_words.h"
 
 namespace footprint {
@@ -62,8 +64,14 @@ double MarginShare(const Judgement& judgement) {
 
 std::string MarginText(const Judgement& judgement) {
   constexpr double kLeastPercent = 0.1;
+  if (judgement.decision() != ACCEPT && judgement.decision() != REJECT) {
+    return "undecided";
+  }
+  // An exponent is a plain number.
+  const bool has_unit = FindWords(judgement.rule()).has_metric_unit;
   const std::string limit =
-      ShortMetricText(judgement.metric(), judgement.limit());
+      has_unit ? ShortMetricText(judgement.metric(), judgement.limit())
+               : FormatCount(judgement.limit());
   if (judgement.measured() == judgement.limit()) {
     return judgement.rule() == EXACT_VALUE ? "exact"
                                            : absl::StrCat("none of ", limit);
@@ -73,7 +81,10 @@ std::string MarginText(const Judgement& judgement) {
   const std::string size = is_share && percent < 1000
                                ? absl::StrFormat("%.1f %%", percent)
                                : DistanceText(judgement);
-  if (judgement.decision() == ACCEPT) return absl::StrCat(size, " of ", limit);
+  // A budget holds although a few runs in a hundred exceed it.
+  const bool is_kept =
+      judgement.decision() == ACCEPT && MarginShare(judgement) >= 0;
+  if (is_kept) return absl::StrCat(size, " of ", limit);
   return absl::StrCat(
       size, judgement.measured() > judgement.limit() ? " over " : " under ",
       limit);

@@ -9,8 +9,7 @@
 //   }
 //
 // Pure functions, thread-safe; results copy what they name. Memory: a label for
-// each deployment. Time: linear in the judgements, and n log n in the
-// deployments.
+// each deployment. Time: n log n in the judgements.
 
 #ifndef FOOTPRINT_GATES_REPORTS_DEPLOYMENT_SUMMARY_H_
 #define FOOTPRINT_GATES_REPORTS_DEPLOYMENT_SUMMARY_H_
@@ -25,6 +24,7 @@ namespace footprint {
 struct DeploymentSummary {
   std::string label;
   int rule_count = 0;
+  // Blocking rules that do not hold or could not be decided.
   int rejected_count = 0;
   int warned_count = 0;
   // Index of the judgement with the least margin. A rule that rejects comes
@@ -44,8 +44,8 @@ std::vector<DeploymentSummary> SummarizeDeployments(const Verdict& verdict);
 // limit of zero unless the value is zero too.
 double MarginShare(const Judgement& judgement);
 
-// Returns "25.0 % of 2.00 MiB", "none of 2.00 MiB", "16 B over 2.00 MiB" or
-// "exact".
+// Returns "25.0 % of 2.00 MiB", "none of 2.00 MiB", "16 B over 2.00 MiB",
+// "exact", or "undecided" if the rule could not be decided.
 std::string MarginText(const Judgement& judgement);
 
 }  // namespace footprint

@@ -106,6 +106,10 @@ TEST(DeploymentSummaryTest, MarginsSayHowMuchOfWhat) {
   EXPECT_EQ(text(EXACT_VALUE, 99, 100, REJECT), "1.0 % under 100 B");
   EXPECT_EQ(text(MAXIMUM, 5, 0, REJECT), "5 B over 0 B");
   EXPECT_EQ(text(MAXIMUM, -5, 0, ACCEPT), "5 B of 0 B");
+  EXPECT_EQ(text(BUDGET, 2202009, 2097152, ACCEPT), "5.0 % over 2.00 MiB");
+  EXPECT_EQ(text(BUDGET, 1572864, 2097152, INCONCLUSIVE), "undecided");
+  EXPECT_EQ(text(MAXIMUM_EXPONENT, 2, 1, REJECT), "100.0 % over 1");
+  EXPECT_EQ(text(MAXIMUM_EXPONENT, 2, 2, ACCEPT), "none of 2");
   EXPECT_EQ(text(MAXIMUM, INT64_MAX, INT64_MIN, REJECT),
             "200.0 % over -8.00 EiB");
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/memory/saturated_sum.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/rules.h"
@@ -21,18 +21,11 @@
 namespace footprint {
 namespace {
 
-int64_t ComputeDifference(int64_t a, int64_t b) {
-  int64_t difference = 0;
-  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
-  return a < b ? std::numeric_limits<int64_t>::min()
-               : std::numeric_limits<int64_t>::max();
-}
-
 // Returns the distance to the limit: "512 KiB left (25.0 %)", "16 B over",
 // "exact".
 std::string DescribeMargin(const Judgement& judgement) {
   const int64_t over =
-      ComputeDifference(judgement.measured(), judgement.limit());
+      SaturatedDifference(judgement.measured(), judgement.limit());
   if (over == 0) return judgement.rule() == EXACT_VALUE ? "exact" : "none left";
   const std::string size = DistanceText(judgement);
   if (judgement.decision() != ACCEPT) {
@@ -53,9 +46,9 @@ std::string ShortMetricText(MetricKind metric, int64_t value) {
 
 std::string DistanceText(const Judgement& judgement) {
   const int64_t over =
-      ComputeDifference(judgement.measured(), judgement.limit());
+      SaturatedDifference(judgement.measured(), judgement.limit());
   return ShortMetricText(judgement.metric(),
-                         over < 0 ? ComputeDifference(0, over) : over);
+                         over < 0 ? SaturatedDifference(0, over) : over);
 }
 
 std::string DeterminismSuffix(const Judgement& judgement) {

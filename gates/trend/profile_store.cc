@@ -118,7 +118,8 @@ class HttpStore : public ProfileStore {
       default:
         break;
     }
-    return answer == 429 || answer >= 500
+    // 408: the server waited too long for the request.
+    return answer == 408 || answer == 429 || answer >= 500
                ? absl::UnavailableError(absl::StrCat(said, "; try again later"))
                : absl::InvalidArgumentError(
                      absl::StrCat(said, "; is the path of --store= right?"));

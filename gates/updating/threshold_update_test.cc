@@ -476,6 +476,34 @@ TEST(ThresholdUpdateTest, ABandKeepsItsWidth) {
   EXPECT_EQ(wide.source.file.threshold(0).max_bytes(), 80);
 }
 
+// Only net growth can be below zero.
+TEST(ThresholdUpdateTest, ABandOfNetGrowthMayBeginBelowZero) {
+  const auto update = [](int64_t measured, const std::string& fields) {
+    MemoryProfile profile = Profile(1);
+    Metric* const metric = profile.mutable_benchmarks(0)->mutable_metrics(0);
+    metric->set_kind(NET_GROWTH_USABLE_BYTES);
+    metric->set_value(measured);
+    return Update(profile,
+                  absl::StrCat("threshold { selector { label: '//a:b' } "
+                               "metric: NET_GROWTH_USABLE_BYTES ",
+                               fields, " }\n"),
+                  Increase());
+  };
+  const Result band = update(100, "max_bytes: 0 min_bytes: -1000");
+  EXPECT_EQ(band.source.file.threshold(0).min_bytes(), -400);
+  EXPECT_EQ(band.source.file.threshold(0).max_bytes(), 600);
+  // A minimum of zero judges something.
+  const Result minimum = update(0, "min_bytes: 64");
+  EXPECT_THAT(minimum.plan.refusals, IsEmpty());
+  EXPECT_EQ(minimum.source.file.threshold(0).min_bytes(), 0);
+  // The width of this band is no int64.
+  const Result wide =
+      update(2000000000000000000,
+             "max_bytes: 1000000000000000000 min_bytes: -9000000000000000000");
+  EXPECT_LT(wide.source.file.threshold(0).min_bytes(), -2000000000000000000);
+  EXPECT_GT(wide.source.file.threshold(0).max_bytes(), 6000000000000000000);
+}
+
 TEST(ThresholdUpdateTest, AMinimumOfNothingIsNoRule) {
   MemoryProfile profile = Profile(1);
   profile.mutable_benchmarks(0)->mutable_metrics(0)->set_value(0);
