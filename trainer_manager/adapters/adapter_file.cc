@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "footprint/base/files/whole_file.h"
@@ -17,7 +18,10 @@
 namespace footprint {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
+// Keeps the order in which fields are written. It compares each new key with
+// all before it, so it does not read what somebody else has written.
+using OrderedJson = nlohmann::ordered_json;
 
 // Far above any configuration.
 constexpr int64_t kMostConfigBytes = int64_t{1} << 20;
@@ -99,7 +103,7 @@ absl::Status SaveWeights(const ParameterMap& map, const LoraOptions& lora,
 }
 
 std::string WriteConfig(const AdaptedNetwork& adapted) {
-  Json config;
+  OrderedJson config;
   config["peft_type"] = "LORA";
   config["task_type"] = nullptr;
   config["base_model_name_or_path"] = nullptr;
@@ -117,7 +121,7 @@ std::string WriteConfig(const AdaptedNetwork& adapted) {
   config["bias"] = "none";
   config["fan_in_fan_out"] = false;
   config["init_lora_weights"] = true;
-  config["target_modules"] = Json::array();
+  config["target_modules"] = OrderedJson::array();
   for (const Adapter& adapter : adapted.adapters) {
     config["target_modules"].push_back(adapter.module);
   }
@@ -203,6 +207,17 @@ class ConfigReader {
   absl::Status status_;
 };
 
+// Returns whether PEFT changed the base's weights when it added adapters with
+// this initialisation. Matrices that were trained with it are wrong beside the
+// original base.
+bool ChangesBase(absl::string_view initialisation) {
+  for (absl::string_view prefix :
+       {"pissa", "corda", "olora", "loftq", "lora_ga"}) {
+    if (absl::StartsWithIgnoreCase(initialisation, prefix)) return true;
+  }
+  return false;
+}
+
 absl::Status CheckConfig(const AdapterConfig& config,
                          const LoraOptions& options, const std::string& path) {
   const auto refuse = [&path](absl::string_view what, auto there, auto here) {
@@ -217,8 +232,9 @@ absl::Status CheckConfig(const AdapterConfig& config,
     return refuse("alpha", config.alpha, options.alpha);
   }
   if (config.rank_stabilized != options.rank_stabilized) {
-    return refuse("use_rslora", config.rank_stabilized,
-                  options.rank_stabilized);
+    const auto word = [](bool is_set) { return is_set ? "true" : "false"; };
+    return refuse("use_rslora", word(config.rank_stabilized),
+                  word(options.rank_stabilized));
   }
   return absl::OkStatus();
 }
@@ -252,6 +268,15 @@ absl::StatusOr<AdapterConfig> ParseAdapterConfig(absl::string_view text,
   reader.Require("use_dora", !use_dora, "false");
   reader.Read("lora_bias", &lora_bias);
   reader.Require("lora_bias", !lora_bias, "false");
+  // Other initialisations are true, false or the name of a distribution.
+  const auto initialisation = json.find("init_lora_weights");
+  if (initialisation != json.end() && initialisation->is_string()) {
+    reader.Require(
+        "init_lora_weights", !ChangesBase(initialisation->get<std::string>()),
+        "one that leaves the base's weights as they are, or adapters "
+        "that PEFT saved with path_initial_model_for_weight_"
+        "conversion,");
+  }
   for (const char* key : {"rank_pattern", "alpha_pattern"}) {
     reader.Require(key, reader.IsEmpty(key), "one rank and alpha for all");
   }

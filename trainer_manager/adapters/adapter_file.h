@@ -45,7 +45,8 @@ absl::Status SaveAdapters(const AdaptedNetwork& adapted,
 // Reads both files into the adapters' matrices and the other trained layers;
 // base weights stay as they are. Returns InvalidArgument if the configuration
 // is not that of the network's adapters, or is of a kind that is not supported
-// (DoRA, trained biases, ranks that differ), if a matrix is missing, has
+// (DoRA, trained biases, ranks that differ, an initialisation that changed the
+// base), if a matrix is missing, has
 // another shape, or belongs to no adapter of the network, if a value is not
 // finite, or if the weights file says that its matrices were trained with
 // another rank, alpha or use_rslora than the configuration has. Other errors

@@ -168,7 +168,12 @@ TEST(AdapterFileTest, RefusesConfigurationsOfOtherAdapters) {
   } kCases[] = {
       {"\"r\": 2", "\"r\": 4", "the rank is 4, and the network's is 2"},
       {"\"lora_alpha\": 3", "\"lora_alpha\": 5", "alpha is 5"},
-      {"\"use_rslora\": false", "\"use_rslora\": true", "use_rslora"},
+      {"\"use_rslora\": false", "\"use_rslora\": true",
+       "use_rslora is true, and the network's is false"},
+      {"\"init_lora_weights\": true", "\"init_lora_weights\": \"pissa\"",
+       "\"init_lora_weights\" is \"pissa\"; one that leaves the base"},
+      {"\"init_lora_weights\": true", "\"init_lora_weights\": \"OLoRA\"",
+       "\"init_lora_weights\" is \"OLoRA\""},
       {"\"LORA\"", "\"IA3\"", "\"peft_type\" is \"IA3\"; LORA is needed"},
       {"\"bias\": \"none\"", "\"bias\": \"all\"", "\"bias\" is \"all\""},
       {"\"lora_dropout\": 0.0", "\"use_dora\": true", "\"use_dora\" is true"},

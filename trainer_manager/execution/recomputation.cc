@@ -47,7 +47,7 @@ class BackwardReaders {
 
  private:
   const size_t inputs_;
-  // earliest layer that reads each value backwards
+  // For each value, the first layer whose backward steps read it.
   std::vector<size_t> earliest_;
 };
 

@@ -310,7 +310,10 @@ absl::Status OverCapacity(const MemoryPlan& plan, const PlanOptions& options) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "no plan fits ", capacity_bytes, " bytes: the minimum is ",
         plan.IsProvedMinimal() ? "" : "at least ", plan.lower_bound.bytes,
-        " bytes, needed at step ", plan.lower_bound.step));
+        plan.lower_bound.kind == LowerBound::Kind::kExhaustiveSearch
+            ? " bytes, as a search of all plans proved; most is live at step "
+            : " bytes, needed at step ",
+        plan.lower_bound.step));
   }
   return absl::ResourceExhaustedError(absl::StrCat(
       "no plan of at most ", capacity_bytes, " bytes was found, the best has ",

@@ -22,6 +22,8 @@ constexpr char kVersion[] = "1";
 constexpr char kSeedKey[] = "footprint.seed";
 constexpr char kOptimizerKey[] = "footprint.optimizer";
 constexpr char kNotePrefix[] = "note.";
+// No training takes as many, and counting on from here cannot overflow.
+constexpr int64_t kMostIterations = int64_t{1} << 53;
 
 using Metadata = std::map<std::string, std::string>;
 
@@ -60,7 +62,8 @@ absl::StatusOr<int64_t> ReadIteration(const SafetensorsFile& file) {
                      kTrainingFileKey, "; LoadParameters reads weights alone"));
   }
   int64_t iteration = 0;
-  if (!absl::SimpleAtoi(text, &iteration) || iteration < 0) {
+  if (!absl::SimpleAtoi(text, &iteration) || iteration < 0 ||
+      iteration > kMostIterations) {
     return absl::InvalidArgumentError(
         absl::StrCat(file.name(), ": its ", kTrainingFileKey, " is \"", text,
                      "\", which is not a number of steps"));
