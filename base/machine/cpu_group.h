@@ -35,11 +35,12 @@ inline constexpr int kMostCpuWeight = 10000;
 
 class CpuGroup {
  public:
-  // Makes an empty group, with a weight from 1 to 10000, for processes that are
-  // also in `memory_group`, a folder; empty if there is none. A process is in
-  // one group of version 2 only, so if the memory group is of version 2, its
-  // weight is set and no group is made. Returns FailedPrecondition if cpu and
-  // memory of version 1 share one hierarchy.
+  // Makes an empty group for processes that are also in `memory_group`, a
+  // folder; empty if there is none. A weight below 1 counts as 1, and one above
+  // 10000 as 10000. A process is in one group of version 2 only, so if the
+  // memory group is of version 2, its weight is set and no group is made.
+  // Returns FailedPrecondition if cpu and memory of version 1 share one
+  // hierarchy.
   static absl::StatusOr<CpuGroup> Create(int weight,
                                          const std::string& memory_group,
                                          bool is_version_2);

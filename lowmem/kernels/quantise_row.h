@@ -11,8 +11,9 @@
 // magnitude that is 0.45 % for Q8_0, and for Q4_0 6.3 %, or 12.5 % if the
 // number has the opposite sign. Blocks with a largest magnitude below 0.008
 // (Q8_0) or 0.0005 (Q4_0) have subnormal steps and larger errors: for Q8_0, 0.4
-// % of the largest magnitude plus 3.8e-6. From 65520 steps on (a magnitude of
-// 8.3e6, or of 520,000 for Q4_0) the step is infinite.
+// % of the largest magnitude plus 3.8e-6. A step of 65520 or more (a magnitude
+// of 8.3e6, or of 524,000 for Q4_0) is stored as infinite; the block's numbers
+// are then infinite or NaN.
 //
 // The reverse is WidenToFloat (matrix_product.h). Any other type ends the
 // program.

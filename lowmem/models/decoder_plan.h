@@ -15,7 +15,9 @@
 // their keys, values and logits.
 //
 // Time grows if chunks and tiles get small; the results' bits do not change. A
-// larger budget never gives a smaller tile or chunk. When tiles and chunks have
+// larger budget never gives a smaller tile or chunk, except where it begins to
+// hold whole rows of a file without panels: reading parts of rows directly
+// would fetch whole blocks of the disk around each. When tiles and chunks have
 // their largest sizes, the rest of the budget keeps whole tensors in memory. At
 // a budget of the model's size nothing is read twice, and no slot is planned.
 //

@@ -9,6 +9,8 @@ namespace {
 
 // Longer graphemes are mapped character by character.
 constexpr size_t kLongestGrapheme = 5;
+// Those of public models have at most some 33 bytes.
+constexpr size_t kLongestReplacement = 256;
 
 // These four read the fields of a unit of the double array.
 bool HasLeaf(uint32_t unit) { return (unit >> 8 & 1) == 1; }
@@ -60,7 +62,11 @@ absl::optional<absl::string_view> CharacterMap::Find(
     const size_t begin = Value(units_[node]);
     if (begin >= strings_.size()) return absl::nullopt;
     const absl::string_view strings = strings_;
-    return strings.substr(begin, strings.find('\0', begin) - begin);
+    const absl::string_view found =
+        strings.substr(begin, strings.find('\0', begin) - begin);
+    // A hostile map could make a text thousands of times as long.
+    if (found.size() > kLongestReplacement) return absl::nullopt;
+    return found;
   }
   return absl::nullopt;
 }

@@ -12,7 +12,7 @@
 //
 // Movable and thread-safe. Memory: the map, about 240 KiB in public models. The
 // error is InvalidArgument if the bytes are not such a map. An offset beyond
-// the map's end maps nothing.
+// the map's end, or a replacement of more than 256 bytes, maps nothing.
 //
 // Source of the format: a double array of Darts-clone, then strings that end
 // with a zero byte; the normalizer of google/sentencepiece.
