@@ -216,8 +216,9 @@ ReportFigure Container(const ContainerNeeds& needs) {
             : absl::StrCat(FormatRoundedBytes(needs.memory_file_bytes()),
                            " of files in memory (tmpfs), "),
         FormatRoundedBytes(needs.kernel_bytes()),
-        " of page tables and kernel stacks, and a twentieth for what differs "
-        "between runs");
+        " of page tables and kernel stacks, and ",
+        FormatRoundedBytes(needs.margin_bytes()),
+        " for what differs between runs");
     if (needs.mapped_file_bytes() > 0) {
       figure.notes.push_back(absl::StrCat(
           FormatRoundedBytes(needs.mapped_file_bytes()),

@@ -398,7 +398,7 @@ TEST(RunReportTest, TheHeadlineTellsTheLargestProcessFromAll) {
       "MiB (1,048,576 B)\n"
       "container  110 MiB (115,343,360 B), a limit that has room for this run: "
       "88.0 MiB resident, shared pages once and without memprof, 2.00 MiB of "
-      "page tables and kernel stacks, and a twentieth for what differs between "
+      "page tables and kernel stacks, and 20.0 MiB for what differs between "
       "runs\n");
 }
 

@@ -11,6 +11,8 @@ namespace {
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 constexpr int64_t kMarginDivisor = 20;
+// For the kernel's own memory of a small program, such as its page cache's.
+constexpr int64_t kLeastMarginBytes = kMebibyte;
 
 // A process has this many live bytes from this time on.
 struct Change {
@@ -51,7 +53,8 @@ ContainerLimit AddParts(const SharedOnce& seen, int64_t file_bytes,
   limit.kernel_bytes = seen.page_table_bytes + seen.kernel_stack_bytes;
   const int64_t needed_bytes =
       limit.resident_bytes + limit.memory_file_bytes + limit.kernel_bytes;
-  limit.margin_bytes = needed_bytes / kMarginDivisor;
+  limit.margin_bytes =
+      std::max(kLeastMarginBytes, needed_bytes / kMarginDivisor);
   limit.bytes = AlignUp(needed_bytes + limit.margin_bytes, kMebibyte);
   return limit;
 }

@@ -14,8 +14,8 @@
 // reads these often is slow without them, so they are told beside the limit.
 // Samples from outside miss memory that exists only between two of them. So the
 // limit is at least the file pages plus the highest sum of live heaps, which
-// the agents know at every moment. A twentieth is added for differences between
-// runs.
+// the agents know at every moment. A twentieth, or a MiB if that is more, is
+// added for differences between runs.
 //
 // Pure; thread-safe. Source: Linux, Documentation/admin-guide/cgroup-v2.rst.
 

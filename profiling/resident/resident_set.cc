@@ -24,6 +24,7 @@ constexpr uint64_t kPresent = uint64_t{1} << 63;
 struct Mapping {
   AddressRange range;
   bool is_readable = false;
+  bool is_writable = false;
   bool is_executable = false;
   bool is_shared = false;
   absl::string_view device;
@@ -31,6 +32,7 @@ struct Mapping {
   int64_t resident_bytes = 0;
   int64_t proportional_bytes = 0;
   int64_t written_bytes = 0;  // Pages that differ from the file.
+  int64_t dirty_bytes = 0;    // Pages that are not on the disk.
   int64_t swapped_bytes = 0;
   int64_t locked_bytes = 0;
 };
@@ -58,6 +60,7 @@ bool ParseHeading(absl::string_view line, Mapping* mapping) {
     return false;
   }
   mapping->is_readable = words[1][0] == 'r';
+  mapping->is_writable = words[1][1] == 'w';
   mapping->is_executable = words[1][2] == 'x';
   mapping->is_shared = words[1][3] == 's';
   mapping->device = words[3];
@@ -81,6 +84,9 @@ std::vector<Mapping> ParseMappings(absl::string_view text) {
         mapping.proportional_bytes = ParseKibibytes(line);
       } else if (absl::StartsWith(line, "Anonymous:")) {
         mapping.written_bytes = ParseKibibytes(line);
+      } else if (absl::StartsWith(line, "Private_Dirty:") ||
+                 absl::StartsWith(line, "Shared_Dirty:")) {
+        mapping.dirty_bytes += ParseKibibytes(line);
       } else if (absl::StartsWith(line, "Swap:")) {
         mapping.swapped_bytes = ParseKibibytes(line);
       } else if (absl::StartsWith(line, "Locked:")) {
@@ -152,9 +158,14 @@ class Classifier {
     }
     parts_.anonymous_bytes += mapping.written_bytes;
     ResidentFile& pages = parts_.files[std::string(mapping.path)];
-    pages.bytes += mapping.resident_bytes - mapping.written_bytes;
+    const int64_t bytes = mapping.resident_bytes - mapping.written_bytes;
+    pages.bytes += bytes;
+    if (mapping.locked_bytes > 0 || IsImage(mapping.path)) {
+      pages.held_bytes += bytes;
+    } else if (mapping.is_writable && mapping.is_shared) {
+      pages.held_bytes += std::min(mapping.dirty_bytes, bytes);
+    }
     pages.device = std::string(mapping.device);
-    pages.are_held |= mapping.locked_bytes > 0 || IsImage(mapping.path);
   }
 
   // Returns the agent's part of the mapping's share, in proportion to its

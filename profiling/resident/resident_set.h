@@ -51,9 +51,10 @@ struct KnownRanges {
 struct ResidentFile {
   int64_t bytes = 0;
   std::string device;  // of its file system, as the kernel writes it ("fe:00")
-  // The kernel cannot drop them and read them again, or had better not: the
-  // file has code, or the process has locked pages of it (mlock).
-  bool are_held = false;
+  // The part that the kernel cannot drop and read again, or had better not: all
+  // pages of a file with code and of a locked mapping (mlock), else those that
+  // the process may have written by its mapping and that are not on the disk.
+  int64_t held_bytes = 0;
 };
 
 struct ResidentSet {

@@ -79,23 +79,38 @@ TEST(ResidentSetTest, PutsEachMappingDownToOnePart) {
   const ResidentFile& data = parts.files.at("/data/rows.csv");
   EXPECT_EQ(data.bytes, 4 << 10);
   EXPECT_EQ(data.device, "08:01");
-  EXPECT_FALSE(data.are_held);
+  EXPECT_EQ(data.held_bytes, 0);
   const ResidentFile& program = parts.files.at("/usr/bin/prog ram");
   EXPECT_EQ(program.bytes, 8 << 10);
-  EXPECT_TRUE(program.are_held) << "it has code";
+  EXPECT_EQ(program.held_bytes, 8 << 10) << "it has code";
 }
 
-TEST(ResidentSetTest, LockedPagesAreHeld) {
+TEST(ResidentSetTest, LockedAndDirtyPagesAreHeld) {
   const ResidentSet parts = ClassifyMappings(
       "30000000-30002000 r--s 00000000 08:01 9    /model\n"
       "Rss:                   8 kB\n"
       "Locked:                8 kB\n"
       "30002000-30004000 r--s 00002000 08:01 9    /model\n"
       "Rss:                   8 kB\n"
-      "Locked:                0 kB\n",
+      "Locked:                0 kB\n"
+      "40000000-40008000 rw-s 00000000 08:01 10   /shared\n"
+      "Rss:                  32 kB\n"
+      "Shared_Dirty:          8 kB\n"
+      "Private_Dirty:         4 kB\n"
+      "40008000-40009000 r--s 00008000 08:01 10   /shared\n"
+      "Rss:                   4 kB\n"
+      "Shared_Dirty:          4 kB\n"
+      "50000000-50008000 rw-p 00000000 08:01 11   /private\n"
+      "Rss:                  32 kB\n"
+      "Private_Dirty:        20 kB\n"
+      "Anonymous:            20 kB\n",
       {}, "/tmp/memprof-1", [](AddressRange) { return int64_t{0}; });
   EXPECT_EQ(parts.files.at("/model").bytes, 16 << 10);
-  EXPECT_TRUE(parts.files.at("/model").are_held);
+  EXPECT_EQ(parts.files.at("/model").held_bytes, 8 << 10);
+  EXPECT_EQ(parts.files.at("/shared").bytes, 36 << 10);
+  EXPECT_EQ(parts.files.at("/shared").held_bytes, 12 << 10);
+  EXPECT_EQ(parts.files.at("/private").bytes, 12 << 10);
+  EXPECT_EQ(parts.files.at("/private").held_bytes, 0);
 }
 
 TEST(ResidentSetTest, OnlyWhatAdjoinsAnImageIsItsZeroedData) {

@@ -194,7 +194,10 @@ SharedOnce ResidentWatch::ReadShares(const std::set<int>& process_ids) const {
     for (const auto& [path, pages] : parts->files) {
       ResidentFile& most = files[path];
       most.bytes = std::max(most.bytes, pages.bytes);
-      most.are_held |= pages.are_held || !rereadable_devices_.Has(pages.device);
+      most.held_bytes =
+          std::max(most.held_bytes, rereadable_devices_.Has(pages.device)
+                                        ? pages.held_bytes
+                                        : pages.bytes);
     }
     for (const auto& [device, bytes] : parts->device_bytes) {
       mapped_bytes_by_device[device] += bytes;
@@ -205,7 +208,7 @@ SharedOnce ResidentWatch::ReadShares(const std::set<int>& process_ids) const {
   }
   for (const auto& [path, pages] : files) {
     sum.file_bytes += pages.bytes;
-    if (!pages.are_held) sum.droppable_bytes += pages.bytes;
+    sum.droppable_bytes += pages.bytes - pages.held_bytes;
   }
   sum.memory_file_bytes = memory_files_.UnmappedBytes(mapped_bytes_by_device);
   return sum;

@@ -61,7 +61,8 @@ struct SharedOnce {
   int64_t anonymous_bytes = 0;
   int64_t file_bytes = 0;
   // The part of file_bytes that the kernel can drop and read again: pages of
-  // mapped files on a disk that have no code and that no process has locked.
+  // mapped files on a disk that have no code, are written to the disk, and are
+  // locked by no process.
   int64_t droppable_bytes = 0;
   // Files in memory (tmpfs) that grew during the run and that no process maps.
   int64_t memory_file_bytes = 0;
