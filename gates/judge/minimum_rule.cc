@@ -117,7 +117,7 @@ class MinimumRule : public Rule {
                         "one of the two away")});
     }
     const NumberField* const maximum = FindNumber(threshold, MAXIMUM);
-    // Of two units, at least one is wrong, and is reported for itself.
+    // If the units differ, at least one is wrong, and is reported for itself.
     if (maximum != nullptr && maximum->unit == minimum.unit &&
         maximum->Get(threshold) < minimum.Get(threshold)) {
       mistakes->push_back(

@@ -236,7 +236,7 @@ class FullDisk {
   absl::StatusOr<SqliteDatabase> database_;
 };
 
-// What a trial does until its verdict is kept, and why.
+// The stage of a trial until its verdict is kept; the reason follows.
 constexpr char kWaits[] = "waiting to keep the verdict: ";
 
 TEST_F(TrialQueueTest, AVerdictWithoutRoomIsKeptOnceThereIsSome) {

@@ -85,8 +85,8 @@ RotatingLayers ReadRotatingLayers(ConfigReader& reader, const DecoderForm& form,
   return rotating;
 }
 
-// Without the switch, a list of sliding layers is ignored by some code, and
-// followed by other.
+// Refuses a list of sliding layers beside a switch that is off: some code
+// ignores the list, and other code follows it.
 void RefuseIdleTypes(ConfigReader& reader) {
   for (const std::string& type : reader.TextsOr("layer_types", {})) {
     if (type == "full_attention") continue;

@@ -478,7 +478,7 @@ void DecoderPass::PlaceHead(const float* gain, const RotaryAngles& angles,
 void DecoderPass::PlaceHeads(int64_t layer, const IndexRange& heads) {
   const int64_t features = config_.head_features();
   const int64_t lanes = is_alone() ? 1 : kPanelTokens;
-  // Those of all heads together are normalised already.
+  // A norm of all heads together was applied before.
   const bool has_norms = !config_.joins_head_norms;
   for (int64_t panel = 0; panel < panels(); ++panel) {
     const RotaryAngles angles = AnglesOf(panel, layer);

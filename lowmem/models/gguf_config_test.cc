@@ -125,7 +125,7 @@ TEST(GgufConfigTest, HasTheFactorsOfGranite) {
   EXPECT_EQ(config->logit_divisor, 8);
   EXPECT_EQ(config->epsilon, 1e-5f * 16);
   EXPECT_TRUE(config->rotary.has_neighbours);
-  // Without its key, scores have the usual factor, as in llama.cpp.
+  // If the key is missing, scores have the usual factor, as in llama.cpp.
   GgufHeader plain = Begin("granite");
   plain.AddTensor("token_embd.weight", DType::kF32, {40, 64});
   EXPECT_EQ(Read(Whole(plain))->score_scale(), 0.25f);

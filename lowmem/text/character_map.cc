@@ -9,7 +9,7 @@ namespace {
 
 // Longer graphemes are mapped character by character.
 constexpr size_t kLongestGrapheme = 5;
-// Those of public models have at most some 33 bytes.
+// The replacements of public models have at most some 33 bytes.
 constexpr size_t kLongestReplacement = 256;
 
 // These four read the fields of a unit of the double array.

@@ -38,8 +38,8 @@ struct ContainerLimit {
   int64_t mapped_file_bytes = 0;
   // The parts of `bytes`, before rounding.
   //
-  // Without the agent and without pages that the kernel can drop, with swapped
-  // bytes; shared pages count once.
+  // Resident and swapped bytes, without the agent and without pages that the
+  // kernel can drop; shared pages count once.
   int64_t resident_bytes = 0;
   int64_t memory_file_bytes = 0;  // Files in memory that no process maps.
   int64_t kernel_bytes = 0;

@@ -45,7 +45,7 @@ class RereadableDevices {
   bool Has(absl::string_view device) const;
 
  private:
-  // Those without a block device: network and layered file systems.
+  // Devices of network and layered file systems, which have no block device.
   std::set<std::string> virtual_devices_;
 };
 

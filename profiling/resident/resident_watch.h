@@ -141,7 +141,7 @@ class ResidentWatch {
   // the kernel cannot drop.
   std::set<int> told_process_ids_;
   int64_t told_held_file_bytes_ = 0;
-  // Whether so much could be dropped that the two peaks may differ.
+  // True once so much could be dropped that the two peaks may differ.
   bool has_droppable_ = false;
   PeakTrigger shared_trigger_;
   PeakTrigger held_trigger_;

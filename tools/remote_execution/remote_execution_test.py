@@ -308,7 +308,8 @@ def parse_arguments(arguments):
     parser.add_argument("--only", choices=("check", "tests"), help="one of the two parts")
     parser.add_argument("--jobs", type=int, default=1, help="actions at a time on each worker")
     parser.add_argument("--seed", type=pathlib.Path,
-                        help="a folder of --disk_cache, written with the same PATH: "
+                        help="a folder of --disk_cache, written with the same PATH (a wrapper of "
+                             "python3 may change it: start this by /usr/bin/python3): "
                              "what the tests need is not built again")
     parser.add_argument("targets", nargs="*", metavar="TEST_TARGET")
     options = parser.parse_args(arguments)
