@@ -33,15 +33,6 @@ BundleLimits LimitsOfImage(BundleLimits limits) {
   return limits;
 }
 
-// For a folder or archive that no limit needs to stop.
-BundleLimits LimitsOfOwnImage() {
-  BundleLimits limits = LimitsOfImage(BundleLimits());
-  limits.archive_bytes = kAnyBytes;
-  limits.unpacked_bytes = kAnyBytes;
-  limits.seconds = kAnySeconds;
-  return limits;
-}
-
 // The passes over a bundle, of which the first looks for an image, have the
 // time together.
 BundleLimits WithRestOfTime(BundleLimits limits, SteadyTime end) {
@@ -104,13 +95,18 @@ std::string FolderOf(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-bool IsImagePath(const std::string& name,
-                 const std::function<bool()>& is_stopped) {
-  BundleLimits limits = LimitsOfOwnImage();
-  limits.seconds = BundleLimits().seconds;
-  limits.is_stopped = is_stopped;
-  const absl::StatusOr<bool> is_image =
-      ImageLayout::IsImage(NameOf(name).path, limits, EndOfTime(limits));
+BundleLimits LimitsOfOwnImage() {
+  BundleLimits limits = LimitsOfImage(BundleLimits());
+  limits.archive_bytes = kAnyBytes;
+  limits.unpacked_bytes = kAnyBytes;
+  limits.seconds = kAnySeconds;
+  return limits;
+}
+
+bool IsImagePath(const std::string& name, const BundleLimits& limits) {
+  const BundleLimits image_limits = LimitsOfImage(limits);
+  const absl::StatusOr<bool> is_image = ImageLayout::IsImage(
+      NameOf(name).path, image_limits, EndOfTime(image_limits));
   return is_image.ok() && *is_image;
 }
 

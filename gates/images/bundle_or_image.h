@@ -22,7 +22,6 @@
 
 #include <sys/types.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -50,10 +49,13 @@ struct BundleOrImage {
 // disk, where a compressed one can be unpacked.
 std::string FolderOf(const std::string& path);
 
+// Returns limits for a caller's own folder or archive, which nothing has to
+// stop.
+BundleLimits LimitsOfOwnImage();
+
 // Returns whether the path leads to an image, without its digest. Returns false
-// if it cannot be read, or once `is_stopped` returns true, which may be empty.
-bool IsImagePath(const std::string& name,
-                 const std::function<bool()>& is_stopped = {});
+// if it cannot be read within the limits, or once they are stopped.
+bool IsImagePath(const std::string& name, const BundleLimits& limits);
 
 // Writes the archive of a folder, or of an image in any form, to `path`, in one
 // step. A bundle's archive is refused, since it is one already. A compressed

@@ -60,7 +60,7 @@ TEST_F(BundleOrImageTest, AnImageIsReadAndUnpacked) {
   const TestImageFiles files = Files();
   for (const std::string& path : {WriteImageFolder("image", files.files),
                                   WriteImageArchive("i.tar", files.files)}) {
-    EXPECT_TRUE(IsImagePath(path));
+    EXPECT_TRUE(IsImagePath(path, BundleLimits()));
     absl::StatusOr<BundleOrImage> read =
         ReadBundleOrImage(path, WorkFolder(), BundleLimits());
     ASSERT_THAT(read, IsOk());
@@ -85,9 +85,10 @@ TEST_F(BundleOrImageTest, AnImageIsReadAndUnpacked) {
 TEST_F(BundleOrImageTest, ABundleStaysABundle) {
   const std::string archive = TestPath("model.bundle");
   ASSERT_THAT(MakeArchiveToSend(BundleFolder(), archive, TestPath("")), IsOk());
-  EXPECT_FALSE(IsImagePath(archive));
-  EXPECT_FALSE(IsImagePath(TestPath("bundle")));
-  EXPECT_FALSE(IsImagePath(TestPath("missing")));
+  EXPECT_FALSE(IsImagePath(archive, BundleLimits()));
+  EXPECT_FALSE(IsImagePath(archive, LimitsOfOwnImage()));
+  EXPECT_FALSE(IsImagePath(TestPath("bundle"), BundleLimits()));
+  EXPECT_FALSE(IsImagePath(TestPath("missing"), BundleLimits()));
   const std::string work = WorkFolder();
   const absl::StatusOr<BundleOrImage> unpacked =
       UnpackBundleOrImage(archive, work, geteuid(), BundleLimits());

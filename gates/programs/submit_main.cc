@@ -246,7 +246,8 @@ int Main(const std::vector<std::string>& arguments) {
   }
   const std::string path = PathOfCaller(flags->words()[0]);
   std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored) || IsImagePath(path)
+  return std::filesystem::is_directory(path, ignored) ||
+                 IsImagePath(path, LimitsOfOwnImage())
              ? PackAndSubmit(*flags, path)
              : Submit(*flags, path);
 }

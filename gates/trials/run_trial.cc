@@ -160,7 +160,7 @@ class Trial {
     BundleLimits limits = ReadBundleLimits(request_);
     limits.is_stopped = is_stopped_;
     std::string path = request_.bundle_path();
-    const bool is_image = IsImagePath(path, is_stopped_);
+    const bool is_image = IsImagePath(path, limits);
     struct stat about = {};
     if (!is_image && stat(path.c_str(), &about) != 0) {
       return FileError(errno, path, "cannot be read");
