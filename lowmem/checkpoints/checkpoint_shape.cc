@@ -258,7 +258,7 @@ void AddLlamaAttention(const CheckpointShape& shape, const DecoderForm& form,
 }
 
 void AddLlama(const CheckpointShape& shape, Tensors& tensors) {
-  const DecoderForm& form = DecoderFormOf(shape.family);
+  const DecoderForm& form = FindDecoderForm(shape.family);
   const int64_t hidden = shape.hidden;
   const int64_t inner = shape.intermediate;
   // A model of vectors has no head beside it.
@@ -398,11 +398,11 @@ double LlamaTheta(const CheckpointShape& shape) {
   if (shape.family == ModelFamily::kLlama) {
     return shape.positions > 8192 ? 500000.0 : 100000.0;
   }
-  return DecoderFormOf(shape.family).public_theta;
+  return FindDecoderForm(shape.family).public_theta;
 }
 
 nlohmann::ordered_json LlamaConfig(const CheckpointShape& shape) {
-  const DecoderForm& form = DecoderFormOf(shape.family);
+  const DecoderForm& form = FindDecoderForm(shape.family);
   nlohmann::ordered_json config = {
       {"architectures", {CausalClassName(shape.family)}},
       {"model_type", ModelFamilyName(shape.family)},

@@ -174,7 +174,7 @@ int64_t DecoderForm::layer_cycle() const {
 
 bool HasDecoderForm(ModelFamily family) { return Find(family) != nullptr; }
 
-const DecoderForm& DecoderFormOf(ModelFamily family) { return *Find(family); }
+const DecoderForm& FindDecoderForm(ModelFamily family) { return *Find(family); }
 
 const DecoderForm* FindDecoderFormOfGguf(absl::string_view architecture) {
   for (const DecoderForm& form : kForms) {

@@ -2,7 +2,7 @@
 // leaves out, what its layers have, and how its GGUF files differ.
 //
 //   const footprint::DecoderForm& form =
-//       footprint::DecoderFormOf(footprint::ModelFamily::kQwen3);
+//       footprint::FindDecoderForm(footprint::ModelFamily::kQwen3);
 //   double epsilon = config.EpsilonOr("rms_norm_eps", form.epsilon);
 //
 // The reader of configs, the binder of weights, the reader of GGUF keys, the
@@ -108,7 +108,7 @@ struct DecoderForm {
 bool HasDecoderForm(ModelFamily family);
 
 // Returns the form of a family for which HasDecoderForm is true.
-const DecoderForm& DecoderFormOf(ModelFamily family);
+const DecoderForm& FindDecoderForm(ModelFamily family);
 
 // Returns the form whose GGUF files have this architecture, or null.
 const DecoderForm* FindDecoderFormOfGguf(absl::string_view architecture);

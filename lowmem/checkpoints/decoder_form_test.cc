@@ -17,7 +17,7 @@ TEST(DecoderFormTest, HasEveryDecoderAfterGpt2Once) {
     EXPECT_TRUE(families.insert(family).second) << ModelFamilyName(family);
     EXPECT_TRUE(IsDecoderFamily(family)) << ModelFamilyName(family);
     EXPECT_TRUE(HasDecoderForm(family));
-    EXPECT_EQ(DecoderFormOf(family).family, family);
+    EXPECT_EQ(FindDecoderForm(family).family, family);
   }
   for (int i = 0; i < kModelFamilies; ++i) {
     const auto family = static_cast<ModelFamily>(i);
@@ -30,7 +30,7 @@ TEST(DecoderFormTest, HasEveryDecoderAfterGpt2Once) {
 TEST(DecoderFormTest, FindsAnArchitecture) {
   std::set<std::string> names;
   for (const ModelFamily family : DecoderFormFamilies()) {
-    const DecoderForm& form = DecoderFormOf(family);
+    const DecoderForm& form = FindDecoderForm(family);
     if (form.gguf_name == nullptr) continue;
     EXPECT_TRUE(names.insert(form.gguf_name).second) << form.gguf_name;
     EXPECT_EQ(FindDecoderFormOfGguf(form.gguf_name), &form);
@@ -42,7 +42,7 @@ TEST(DecoderFormTest, FindsAnArchitecture) {
 
 TEST(DecoderFormTest, HasKeysThatAreJson) {
   for (const ModelFamily family : DecoderFormFamilies()) {
-    const DecoderForm& form = DecoderFormOf(family);
+    const DecoderForm& form = FindDecoderForm(family);
     const auto keys = nlohmann::json::parse(form.public_keys, nullptr, false);
     ASSERT_TRUE(keys.is_object()) << ModelFamilyName(family);
     EXPECT_TRUE(keys.contains(form.activation_key)) << ModelFamilyName(family);
@@ -50,9 +50,9 @@ TEST(DecoderFormTest, HasKeysThatAreJson) {
 }
 
 TEST(DecoderFormTest, KnowsWhenLayersRepeat) {
-  EXPECT_EQ(DecoderFormOf(ModelFamily::kLlama).layer_cycle(), 1);
-  EXPECT_EQ(DecoderFormOf(ModelFamily::kGemma3).layer_cycle(), 6);
-  EXPECT_EQ(DecoderFormOf(ModelFamily::kSmolLm3).layer_cycle(), 4);
+  EXPECT_EQ(FindDecoderForm(ModelFamily::kLlama).layer_cycle(), 1);
+  EXPECT_EQ(FindDecoderForm(ModelFamily::kGemma3).layer_cycle(), 6);
+  EXPECT_EQ(FindDecoderForm(ModelFamily::kSmolLm3).layer_cycle(), 4);
 }
 
 }  // namespace

@@ -192,7 +192,7 @@ void ReadHeads(ConfigReader& reader, const DecoderForm& form,
 }
 
 // Reads a factor, which is above zero and finite as a float, too.
-double Multiplier(ConfigReader& reader, const char* key) {
+double ReadMultiplier(ConfigReader& reader, const char* key) {
   const double value = reader.NumberOr(key, 1);
   const auto rounded = static_cast<float>(value);
   if (rounded > 0 && std::isfinite(rounded)) return value;
@@ -207,15 +207,16 @@ double Multiplier(ConfigReader& reader, const char* key) {
 // added as they are. A norm gives the same for such states if its epsilon is
 // divided by the square of m.
 void ReadMultipliers(ConfigReader& reader, DecoderConfig* config) {
-  const double residual = Multiplier(reader, "residual_multiplier");
-  const double words = Multiplier(reader, "embedding_multiplier") / residual;
+  const double residual = ReadMultiplier(reader, "residual_multiplier");
+  const double words =
+      ReadMultiplier(reader, "embedding_multiplier") / residual;
   const double epsilon = config->epsilon / (residual * residual);
   config->word_factor = static_cast<float>(words);
   config->epsilon = static_cast<float>(epsilon);
   config->score_scale_or_zero =
-      static_cast<float>(Multiplier(reader, "attention_multiplier"));
+      static_cast<float>(ReadMultiplier(reader, "attention_multiplier"));
   config->logit_divisor =
-      static_cast<float>(Multiplier(reader, "logits_scaling"));
+      static_cast<float>(ReadMultiplier(reader, "logits_scaling"));
   for (const float number : {config->word_factor, config->epsilon}) {
     if (number > 0 && std::isfinite(number)) continue;
     reader.Fail("residual_multiplier",
@@ -419,7 +420,7 @@ DecoderConfig ReadFamily(ConfigReader& reader, ModelFamily family) {
   if (family == ModelFamily::kGpt2) return ReadGpt2(reader);
   if (family == ModelFamily::kModernBert) return ReadModernBert(reader);
   if (family == ModelFamily::kNomicBert) return ReadNomicBert(reader);
-  return ReadLlama(reader, DecoderFormOf(family));
+  return ReadLlama(reader, FindDecoderForm(family));
 }
 
 }  // namespace

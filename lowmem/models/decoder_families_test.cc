@@ -48,7 +48,7 @@ CheckpointShape SmallShape(ModelFamily family) {
   shape.key_value_heads = 3;
   shape.head_features = 20;
   shape.intermediate = 600;  // more than two blocks of columns
-  const DecoderForm& form = DecoderFormOf(family);
+  const DecoderForm& form = FindDecoderForm(family);
   shape.layers = std::max<int64_t>(2, form.layer_cycle());
   shape.window = form.window > 0 ? 24 : 0;
   shape.ties_output = form.ties_output;

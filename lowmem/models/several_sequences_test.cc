@@ -54,7 +54,7 @@ CheckpointShape SmallShape(ModelFamily family) {
   if (family == ModelFamily::kGpt2) return shape;
   shape.key_value_heads = 3;
   shape.head_features = 32;
-  const DecoderForm& form = DecoderFormOf(family);
+  const DecoderForm& form = FindDecoderForm(family);
   shape.layers = std::max<int64_t>(2, form.layer_cycle());
   shape.window = form.window > 0 ? 24 : 0;
   shape.ties_output = form.ties_output;
