@@ -32,7 +32,7 @@ from memory_group import MemoryGroup  # noqa: E402
 
 MIB = 1 << 20
 GOAL = 1.15
-# The programs that a command may need beyond the shell's and those of Debian's base.
+# Commands may need these programs, which Debian's base lacks.
 NEEDED = ("gcc", "g++", "make", "git", "node", "perl", "xz", "openssl", "python3")
 
 Program = collections.namedtuple("Program", "kind name command")

@@ -72,6 +72,4 @@ bool MayDrop(const ResolvedNetwork& network, const MemoryOptions& options);
 
 }  // namespace footprint
 
-// Tested by plan_search_test.
-
 #endif  // FOOTPRINT_TRAINER_MANAGER_EXECUTION_BOUNDED_PLAN_H_

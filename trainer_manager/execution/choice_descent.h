@@ -99,6 +99,4 @@ class ChoiceDescent {
 
 }  // namespace footprint
 
-// Tested by plan_search_test.
-
 #endif  // FOOTPRINT_TRAINER_MANAGER_EXECUTION_CHOICE_DESCENT_H_
