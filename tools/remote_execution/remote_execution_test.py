@@ -326,6 +326,10 @@ def main(arguments):
         return 0
     folder = pathlib.Path(tempfile.mkdtemp(prefix="remote_execution.", dir=options.folder)).resolve()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
+    # A shell's background job and nohup ignore these, and the workers' tests would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for each in (signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(each, signal.SIG_DFL)
     workers = build = None
     faults = []
     try:
