@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <fstream>
@@ -25,6 +26,7 @@ struct Disk {
   sqlite3_vfs* system = nullptr;
   int64_t failing_operation = 0;
   int64_t operation_count = 0;
+  std::atomic<bool> is_full = false;
   // The flushed bytes of each file, by path.
   std::map<std::string, std::string> flushed;
 
@@ -59,6 +61,7 @@ int Read(sqlite3_file* file, void* bytes, int size, sqlite3_int64 at) {
 }
 
 int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 at) {
+  if (g_disk->is_full) return SQLITE_FULL;
   const bool has_power = g_disk->Count();
   const bool is_the_failing_one =
       g_disk->operation_count == g_disk->failing_operation;
@@ -221,6 +224,8 @@ const char* PowerLossLayer::name() const { return kLayerName; }
 int64_t PowerLossLayer::operation_count() const {
   return state_->disk.operation_count;
 }
+
+void PowerLossLayer::SetFull(bool is_full) { state_->disk.is_full = is_full; }
 
 void PowerLossLayer::LosePower(uint64_t seed) {
   RandomSequence random(seed);

@@ -1,9 +1,13 @@
-// An SQLite file layer (VFS) that loses power when a test wants it.
+// An SQLite file layer (VFS) that loses power, or is full, when a test wants
+// it.
 //
 //   PowerLossLayer layer(/*operation=*/17);
 //   options.file_layer = layer.name();
 //   ...                            // fails from the 17th operation on
 //   layer.LosePower(/*seed=*/1);   // once all connections are closed
+//
+//   layer.SetFull(true);           // refuses each write from now on
+//   layer.SetFull(false);          // has room again
 //
 // After the loss, each sector of 512 bytes that was written since the last
 // flush has its new or its old bytes, at random, and the file has its new or
@@ -33,6 +37,10 @@ class PowerLossLayer {
   int64_t operation_count() const;
 
   void LosePower(uint64_t seed);
+
+  // While it is full, each write fails as on a disk without room. Such a write
+  // is not counted as an operation. Thread-safe.
+  void SetFull(bool is_full);
 
  private:
   struct State;

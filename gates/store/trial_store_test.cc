@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <thread>
 #include <utility>
@@ -17,6 +19,7 @@
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/store/bundle_folder.h"
+#include "footprint/gates/store/power_loss_layer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -206,6 +209,47 @@ TEST(TrialStoreTest, WhatWaitsOrRanWaitsAgainInItsOrder) {
   const auto released = store->Claim();
   EXPECT_EQ((*released)->key, MakeTrial("b").key);
   EXPECT_EQ((*released)->attempt_count, 2);
+}
+
+// On a full disk nothing changes, neither the state of a trial nor the number
+// of its attempts. So a disk that is full for long takes no attempt.
+TEST(TrialStoreTest, AFullDiskChangesNothingAndPasses) {
+  PowerLossLayer layer(std::numeric_limits<int64_t>::max());
+  TrialStoreOptions options;
+  options.file_layer = layer.name();
+  auto store = OpenStore("full", options);
+  ASSERT_THAT(SubmitBytes(store.get(), "a"), IsOk());
+  const std::string key = MakeTrial("a").key;
+  const auto is_full =
+      StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("full"));
+  layer.SetFull(true);
+  EXPECT_THAT(store->Claim(), is_full);
+  EXPECT_THAT(SubmitBytes(store.get(), "b"), is_full);
+  EXPECT_EQ(store->Find(key)->state, TrialState::kWaiting);
+  layer.SetFull(false);
+  const int64_t sequence = (**store->Claim()).sequence;
+  layer.SetFull(true);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(store->Release(sequence), is_full);
+    EXPECT_EQ(store->Find(key)->state, TrialState::kRunning);
+    EXPECT_EQ(store->Find(key)->attempt_count, 1);
+    EXPECT_FALSE((*store->Claim()).has_value()) << "the trial still runs";
+  }
+  EXPECT_THAT(store->Decide(sequence, {1, "", "verdict"}), is_full);
+  EXPECT_EQ(store->Find(key)->state, TrialState::kRunning);
+  EXPECT_FALSE(store->HasFailed());
+  layer.SetFull(false);
+  EXPECT_THAT(store->Release(sequence), IsOk());
+  EXPECT_EQ(store->Find(key)->state, TrialState::kWaiting);
+  EXPECT_EQ(store->Find(key)->attempt_count, 0);
+  EXPECT_EQ((**store->Claim()).attempt_count, 1);
+  EXPECT_THAT(store->Decide(sequence, {1, "", "verdict"}), IsOk());
+  EXPECT_EQ(store->Find(key)->result, "verdict");
+  EXPECT_THAT(store->Find(MakeTrial("b").key),
+              StatusIs(absl::StatusCode::kNotFound));
+  store.reset();
+  store = OpenStore("full");
+  EXPECT_EQ(store->Find(key)->result, "verdict");
 }
 
 TEST(TrialStoreTest, ASecondServerIsRefused) {
