@@ -31,6 +31,9 @@ namespace {
 constexpr absl::Duration kFirstPause = absl::Milliseconds(1);
 constexpr absl::Duration kLongestPause = absl::Milliseconds(100);
 constexpr absl::Duration kPatience = absl::Seconds(10);
+// From this number of files on, one flush of the whole file system costs less
+// than one for each file.
+constexpr int64_t kManyFiles = 1000;
 constexpr unsigned kWriteAndWait = SYNC_FILE_RANGE_WAIT_BEFORE |
                                    SYNC_FILE_RANGE_WRITE |
                                    SYNC_FILE_RANGE_WAIT_AFTER;
@@ -63,6 +66,16 @@ absl::StatusOr<FileDescriptor> OpenFile(const std::string& path) {
   FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file.is_open()) return FileError(errno, path, "cannot be read");
   return file;
+}
+
+// Writes all changed pages of the folder's file system at once, so that the
+// disk need not be waited for once for each of many small files.
+absl::Status WriteFileSystem(const std::string& folder) {
+  const FileDescriptor opened(
+      open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return opened.is_open() && syncfs(opened.get()) == 0
+             ? absl::OkStatus()
+             : FileError(errno, folder, "cannot be written to the disk");
 }
 
 // Drops a file's clean pages, and makes the kernel begin to write the others.
@@ -135,8 +148,10 @@ absl::Status FinishEviction(const std::string& path) {
   return *pages == 0 ? absl::OkStatus() : StaysInMemory(path, *pages);
 }
 
-absl::Status ForEachFile(const std::string& folder,
-                         absl::Status (*visit)(const std::string& path)) {
+// Returns the number of files.
+absl::StatusOr<int64_t> ForEachFile(
+    const std::string& folder, absl::Status (*visit)(const std::string& path)) {
+  int64_t file_count = 0;
   std::error_code error;
   std::filesystem::recursive_directory_iterator each(folder, error);
   for (; !error && each != std::filesystem::recursive_directory_iterator();
@@ -144,16 +159,22 @@ absl::Status ForEachFile(const std::string& folder,
     if (each->is_symlink(error) || !each->is_regular_file(error)) continue;
     const absl::Status status = visit(each->path().string());
     if (!status.ok()) return status;
+    ++file_count;
   }
   if (error) return FileError(error.value(), folder, "cannot be read");
-  return absl::OkStatus();
+  return file_count;
 }
 
 }  // namespace
 
 absl::Status EvictFiles(const std::string& folder) {
-  const absl::Status status = ForEachFile(folder, BeginEviction);
-  return status.ok() ? ForEachFile(folder, FinishEviction) : status;
+  const absl::StatusOr<int64_t> file_count = ForEachFile(folder, BeginEviction);
+  if (!file_count.ok()) return file_count.status();
+  if (*file_count >= kManyFiles) {
+    const absl::Status written = WriteFileSystem(folder);
+    if (!written.ok()) return written;
+  }
+  return ForEachFile(folder, FinishEviction).status();
 }
 
 }  // namespace footprint

@@ -9,11 +9,12 @@
 //
 // Thread-safe; keeps nothing. Memory: a byte for each page of the largest file.
 // Time: that of the disk for files that are not yet written, and some
-// microseconds for each file; up to ten seconds for a file whose pages are
-// held, for example by the kernel when memory is short. Errors:
-// kFailedPrecondition, with what to do, if the file system keeps its files in
-// memory, as a tmpfs does, or if a process holds a file for longer; else
-// FileError's.
+// microseconds for each file. For a thousand files and more, the whole file
+// system is written first, with what others have changed on it. Up to ten
+// seconds for a file whose pages are held, for example by the kernel when
+// memory is short. Errors: kFailedPrecondition, with what to do, if the file
+// system keeps its files in memory, as a tmpfs does, or if a process holds a
+// file for longer; else FileError's.
 
 #ifndef FOOTPRINT_GATES_TRIALS_BUNDLE_PAGES_H_
 #define FOOTPRINT_GATES_TRIALS_BUNDLE_PAGES_H_

@@ -56,6 +56,19 @@ TEST(BundlePagesTest, SmallFilesLeaveTheCacheToo) {
   }
 }
 
+// A container image may have 250,000 files.
+TEST(BundlePagesTest, ManySmallFilesLeaveTheCacheToo) {
+  std::filesystem::create_directories(TestPath("many"));
+  for (int i = 0; i < 2000; ++i) {
+    WriteTestFile(absl::StrCat("many/", i), "x");
+  }
+  ASSERT_TRUE(IsCached(TestPath("many/1999")));
+  ASSERT_THAT(EvictFiles(TestPath("many")), IsOk());
+  for (int i = 0; i < 2000; ++i) {
+    ASSERT_FALSE(IsCached(TestPath(absl::StrCat("many/", i)))) << i;
+  }
+}
+
 // Maps the first page of a file and reads it, so that the kernel keeps the
 // page.
 class MappedPage {
