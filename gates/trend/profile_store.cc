@@ -1,5 +1,6 @@
 #include "footprint/gates/trend/profile_store.h"
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -19,6 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kTimeoutSeconds = 10;
+// The most for one answer. A server that is no store may send anything.
+constexpr size_t kMostAnswerBytes = size_t{64} << 20;
+constexpr std::chrono::seconds kMostAnswerTime(60);
 constexpr int kAttempts = 2;
 
 class FolderStore : public ProfileStore {
@@ -61,8 +65,12 @@ class HttpStore : public ProfileStore {
   absl::StatusOr<std::string> Get(const std::string& name) override {
     const std::string path = absl::StrCat(path_, "/", name);
     std::string body;
-    const absl::Status status =
-        Ask(name, &body, [&] { return client_.Get(path.c_str()); });
+    const absl::Status status = Ask(name, [&] { return GetInto(path, &body); });
+    if (body.size() > kMostAnswerBytes) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the store ", server_, " sends more than ", kMostAnswerBytes,
+          " bytes for ", path, "; is the path of --store= right?"));
+    }
     if (!status.ok()) return status;
     return body;
   }
@@ -70,18 +78,28 @@ class HttpStore : public ProfileStore {
   absl::Status Put(const std::string& name, absl::string_view bytes) override {
     const std::string path = absl::StrCat(path_, "/", name);
     const std::string body(bytes);
-    std::string ignored;
-    return Ask(name, &ignored, [&] {
+    return Ask(name, [&] {
       return client_.Put(path.c_str(), body, "application/octet-stream");
     });
   }
 
  private:
-  absl::Status Ask(const std::string& name, std::string* body,
+  // Ends the request once the answer is too long or takes too much time.
+  httplib::Result GetInto(const std::string& path, std::string* body) {
+    body->clear();
+    const auto end = std::chrono::steady_clock::now() + kMostAnswerTime;
+    return client_.Get(path.c_str(), [&](const char* bytes, size_t size) {
+      body->append(bytes, size);
+      return body->size() <= kMostAnswerBytes &&
+             std::chrono::steady_clock::now() < end;
+    });
+  }
+
+  absl::Status Ask(const std::string& name,
                    const std::function<httplib::Result()>& send) {
     absl::Status status;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      httplib::Result result = send();
+      const httplib::Result result = send();
       if (!result) {
         status = absl::UnavailableError(
             absl::StrCat("the store ", server_, " does not answer (",
@@ -90,7 +108,6 @@ class HttpStore : public ProfileStore {
         continue;
       }
       status = ToStatus(result->status, name);
-      if (status.ok()) *body = std::move(result->body);
       if (!absl::IsUnavailable(status)) return status;
     }
     return status;

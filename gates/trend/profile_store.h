@@ -11,7 +11,8 @@
 // repeated once. A name must consist of letters, digits and "._-+" between
 // slashes; the store does not check that.
 //
-// Thread-compatible. Memory: the bytes. Errors: kNotFound if nothing has this
+// Thread-compatible. Memory: the bytes, of which a server may send 64 MiB in a
+// minute for each Get. Errors: kNotFound if nothing has this
 // name; kUnavailable if the server is down or overloaded; kResourceExhausted if
 // the store is full; kPermissionDenied if the server refuses the token, or the
 // folder cannot be made; kInvalidArgument if the server gives another answer.

@@ -1,5 +1,9 @@
 #include "footprint/gates/trend/profile_store.h"
 
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -135,6 +139,45 @@ TEST(ProfileStoreTest, SaysWhyAServerDoesNotServe) {
   server.Stop();
   EXPECT_THAT(store->Get("a/b"), StatusIs(absl::StatusCode::kUnavailable,
                                           HasSubstr("does not answer")));
+}
+
+TEST(ProfileStoreTest, AnEndlessAnswerIsNotReadToItsEnd) {
+  httplib::Server server;
+  server.Get("/.*", [](const httplib::Request& /*request*/,
+                       httplib::Response& response) {
+    response.set_chunked_content_provider(
+        "application/octet-stream", [](size_t, httplib::DataSink& sink) {
+          const std::string piece(size_t{1} << 20, 'x');
+          return sink.write(piece.data(), piece.size());
+        });
+  });
+  const int port = server.bind_to_any_port("127.0.0.1");
+  std::thread thread([&] { server.listen_after_bind(); });
+  const std::unique_ptr<ProfileStore> store =
+      Open(absl::StrCat("http://127.0.0.1:", port, "/x"));
+  EXPECT_THAT(store->Get("a/b"), StatusIs(absl::StatusCode::kInvalidArgument,
+                                          HasSubstr("sends more than")));
+  server.stop();
+  thread.join();
+}
+
+// A limit of file sizes has the same effect as a full disk.
+TEST(ProfileStoreTest, AFullFolderIsNamedAndKeepsWhatItHas) {
+  const std::string folder = NewFolder("full");
+  const std::unique_ptr<ProfileStore> store = Open(folder);
+  ASSERT_THAT(store->Put("a/b", "before"), IsOk());
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit = {1000, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const absl::Status status = store->Put("a/b", std::string(100000, 'x'));
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted,
+                               HasSubstr("full/a/b")));
+  EXPECT_THAT(store->Get("a/b"), IsOkAndHolds("before"));
+  EXPECT_THAT(store->Put("a/b", "after"), IsOk());
+  EXPECT_THAT(store->Get("a/b"), IsOkAndHolds("after"));
 }
 
 TEST(ProfileStoreTest, RefusesWhatIsNoAddress) {
