@@ -76,8 +76,8 @@ hashes.
 
 Flags
   --store=FOLDER           the folder of the database, bundles, tokens,
-                           backups and audit log
-                           (default: ~/.local/share/footprint)
+                           backups and audit log, or a backup of one, which
+                           has them, too (default: ~/.local/share/footprint)
   --host=ADDRESS           the address to listen at (default: 127.0.0.1, which
                            only this machine reaches)
   --port=NUMBER            the port to listen at (default: 7878)

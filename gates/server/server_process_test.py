@@ -208,6 +208,26 @@ class ServerProcessTest(unittest.TestCase):
                 _Server(self.store)
             self.assertEqual(list(pathlib.Path(self.store).glob("bundles/*/*")), bundles)
 
+    def test_a_backup_is_a_store_with_its_tokens_and_its_audit_log(self):
+        server = _Server(self.store)
+        token = server.token
+        trial = server.submit(b"accept this")[1]["trial"]
+        status, answer = server.ask("POST", "/v1/backups")
+        self.assertEqual(status, 201)
+        backup = pathlib.Path(answer["backup"])
+        self.assertEqual(server.submit(b"accept later")[0], 202)
+        self.assertEqual(server.end(), 0)
+        entries = [json.loads(line) for line in
+                   (backup / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
+        self.assertEqual([entry["action"] for entry in entries], ["submit", "backup"])
+        # The token's text was printed once, and is not in the backup.
+        for path in backup.rglob("*"):
+            self.assertFalse(path.is_file() and token.encode() in path.read_bytes(), path)
+        server = _Server(str(backup), token)
+        self.assertEqual(server.ask("GET", f"/v1/trials/{trial['id']}")[0], 200)
+        self.assertEqual(server.submit(b"accept later")[0], 202)
+        self.assertEqual(server.end(), 0)
+
     def test_tokens_of_ci_are_taken_and_others_refused(self):
         for name in ("oidc.textproto", "github.jwks", "gitlab.jwks"):
             shutil.copy(_OIDC / name, self._folder.name)

@@ -23,6 +23,7 @@
 #include "footprint/gates/reports/report_formats.h"
 #include "footprint/gates/reports/verdict_words.h"
 #include "footprint/gates/server/audit_log.h"
+#include "footprint/gates/server/backup_files.h"
 #include "footprint/gates/server/utc_time.h"
 #include "nlohmann/json.hpp"
 
@@ -736,6 +737,8 @@ ApiResponse ValidationApi::BackUp(const ApiRequest& request,
     const absl::Status status = store_->BackUp(folder);
     if (absl::IsAlreadyExists(status)) continue;
     if (!status.ok()) return ErrorResponse(status);
+    const absl::Status copied = BackUpFiles(options_.backed_up_files, folder);
+    if (!copied.ok()) return ErrorResponse(copied);
     return JsonResponse(201, {{"backup", folder}});
   }
   return ErrorResponse(409, "conflict", "too many backups of this second");

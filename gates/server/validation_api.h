@@ -85,6 +85,8 @@ struct ApiOptions {
   int64_t most_bundle_bytes = int64_t{1} << 30;
   // The folder in which POST /v1/backups makes backups.
   std::string backups_folder;
+  // Files that a backup has besides the store's own; a missing one is left out.
+  std::vector<std::string> backed_up_files;
   // The file that gets an entry for each change that a token asks for (see
   // audit_log.h). Empty: none.
   std::string audit_log_path;

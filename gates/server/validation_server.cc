@@ -71,12 +71,16 @@ absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(
   }
 }
 
+std::string MakePositionPath(const std::string& store_folder) {
+  return store_folder + "/webhook_position";
+}
+
 WebhookOptions MakeWebhook(const ValidationServerOptions& options,
                            ValidationApi* api) {
   WebhookOptions webhook;
   webhook.url = options.webhook_url;
   webhook.key = options.webhook_key;
-  webhook.position_path = options.store_folder + "/webhook_position";
+  webhook.position_path = MakePositionPath(options.store_folder);
   webhook.write_trial = [api](const std::string& key) {
     bool is_last = false;
     return api->StateEvent(key, &is_last);
@@ -103,6 +107,9 @@ absl::Status ServeUntilSignalled(
   ApiOptions api_options = options.api;
   api_options.backups_folder = options.store_folder + "/backups";
   api_options.audit_log_path = MakeAuditLogPath(options.store_folder);
+  const std::string position_path = MakePositionPath(options.store_folder);
+  api_options.backed_up_files = {MakeTokenPath(options.store_folder),
+                                 api_options.audit_log_path, position_path};
   ValidationApi api(store->get(), &queue, &tokens, api_options);
   // Starts the HTTP server before the webhook, since the server makes the
   // process ignore SIGPIPE.
@@ -116,7 +123,7 @@ absl::Status ServeUntilSignalled(
     if (!started.ok()) return started;
   } else {
     // A later webhook is not told of verdicts of a time without one.
-    unlink(webhook_options.position_path.c_str());
+    unlink(position_path.c_str());
   }
   queue.Start();
   is_ready((*http)->port());

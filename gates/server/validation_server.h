@@ -43,8 +43,8 @@ struct ValidationServerOptions {
   std::string store_folder;
   TrialStoreOptions store;
   TrialQueueOptions queue;
-  // Its `backups_folder` and `audit_log_path` are not used: both lie in the
-  // store.
+  // Its `backups_folder`, `backed_up_files` and `audit_log_path` are not used:
+  // they lie in the store.
   ApiOptions api;
   HttpServerOptions http;
   // The address that is told of verdicts (verdict_webhook.h), and the key of
