@@ -15,6 +15,7 @@
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/gates/bundles/bundle_limits.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -170,6 +171,24 @@ TEST(BundleTest, FoldersThatOnlyNamesTellOfCount) {
                 "more than 100 files and folders", limits);
   limits.entries = 300;
   EXPECT_THAT(ReadBundle(WriteArchive(entries), limits), IsOk());
+}
+
+TEST(BundleTest, LimitsGrowWithTheArchive) {
+  constexpr int64_t kGiB = int64_t{1} << 30;
+  const BundleLimits usual;
+  for (const int64_t bytes : {int64_t{0}, int64_t{1000}, kGiB}) {
+    const BundleLimits limits = LimitsOfArchive(bytes);
+    EXPECT_EQ(limits.archive_bytes, bytes);
+    EXPECT_EQ(limits.unpacked_bytes, usual.unpacked_bytes);
+    EXPECT_EQ(limits.seconds, usual.seconds);
+  }
+  EXPECT_EQ(LimitsOfArchive(kGiB + 1).unpacked_bytes, 8 * kGiB);
+  EXPECT_EQ(LimitsOfArchive(10 * kGiB).unpacked_bytes, 40 * kGiB);
+  EXPECT_EQ(LimitsOfArchive(10 * kGiB).seconds, 10 * usual.seconds);
+  EXPECT_EQ(LimitsOfArchive(10 * kGiB).entries, usual.entries);
+  const BundleLimits largest = LimitsOfArchive(INT64_MAX);
+  EXPECT_GT(largest.unpacked_bytes, int64_t{1} << 50);
+  EXPECT_GT(largest.seconds, 1 << 30);
 }
 
 TEST(BundleTest, UnpackingEndsWhenItIsTold) {

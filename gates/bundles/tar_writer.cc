@@ -98,8 +98,8 @@ absl::Status TarWriter::Write(absl::string_view bytes,
 }
 
 absl::Status TarWriter::AddFile(const std::string& name, bool is_executable,
-                                const FilePart& part,
-                                absl::string_view source) {
+                                const FilePart& part, absl::string_view source,
+                                Sha256* hash) {
   absl::Status status = AddHeader(name, is_executable, part.size_bytes);
   std::vector<char> block(static_cast<size_t>(kBlockBytes));
   for (int64_t at = 0; status.ok() && at < part.size_bytes;) {
@@ -109,8 +109,9 @@ absl::Status TarWriter::AddFile(const std::string& name, bool is_executable,
       return absl::UnavailableError(
           absl::StrCat(source, ": changed or cannot be read"));
     }
-    status = Write(absl::string_view(block.data(), static_cast<size_t>(wanted)),
-                   source);
+    const absl::string_view bytes(block.data(), static_cast<size_t>(wanted));
+    if (hash != nullptr) hash->Add(bytes);
+    status = Write(bytes, source);
     at += wanted;
   }
   return status;

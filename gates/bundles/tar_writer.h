@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/atomic_file.h"
+#include "footprint/base/files/sha256.h"
 #include "footprint/gates/bundles/unpacked_bytes.h"
 
 struct archive;
@@ -43,9 +44,10 @@ class TarWriter {
   TarWriter& operator=(const TarWriter&) = delete;
 
   // Adds a regular file with these bytes of an open file, which messages call
-  // `source`.
+  // `source`. Adds the bytes to `hash`, too, if it is not null.
   absl::Status AddFile(const std::string& name, bool is_executable,
-                       const FilePart& part, absl::string_view source);
+                       const FilePart& part, absl::string_view source,
+                       Sha256* hash = nullptr);
   absl::Status AddBytes(const std::string& name, absl::string_view bytes);
 
   // Puts the archive in place. Call it once, at the end.

@@ -89,7 +89,7 @@ absl::Status UnpackedBytes::Open(const FilePart& part) {
   if (part.size_bytes > limits_.archive_bytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat(name_.what, " has ", part.size_bytes, " bytes; ",
-                     limits_.archive_bytes, " is the most"));
+                     limits_.archive_bytes, " is the most (--most_bundle)"));
   }
   reader_.reset(archive_read_new());
   if (reader_ == nullptr) return absl::UnavailableError("no memory");

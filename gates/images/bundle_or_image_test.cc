@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <iterator>
 #include <string>
 
 #include "absl/status/status.h"
@@ -80,6 +81,27 @@ TEST_F(BundleOrImageTest, AnImageIsReadAndUnpacked) {
     EXPECT_EQ(ReadTestFile(absl::StrCat(work, "/image/bin/run")),
               "#!/bin/sh\n");
   }
+}
+
+// A bundle may have 10,000 files, and an image more: a conda environment has
+// some 100,000.
+TEST_F(BundleOrImageTest, AnImageMayHaveMoreFilesThanABundle) {
+  const int file_count = static_cast<int>(BundleLimits().entries) + 1;
+  std::string layer;
+  for (int i = 0; i < file_count; ++i) {
+    layer += UstarEntry(absl::StrCat("data/", i), '0');
+  }
+  TestImage image;
+  image.layers.push_back({layer + TarEnd()});
+  const std::string work = WorkFolder();
+  ASSERT_THAT(
+      UnpackBundleOrImage(WriteImageFolder("image", FilesOf(image).files), work,
+                          geteuid(), BundleLimits()),
+      IsOk());
+  const std::filesystem::directory_iterator files(
+      absl::StrCat(work, "/image/data"));
+  EXPECT_EQ(std::distance(files, std::filesystem::directory_iterator()),
+            file_count);
 }
 
 TEST_F(BundleOrImageTest, ABundleStaysABundle) {

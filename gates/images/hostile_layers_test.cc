@@ -244,6 +244,8 @@ std::vector<HostileLayer> LayersThatAreTooLarge() {
 std::vector<HostileLayer> LayersThatAreDamaged() {
   const std::string good = File("a") + TarEnd();
   const std::string packed = GzipOf(good);
+  const std::string first = GzipOf(good.substr(0, 700));
+  const std::string second = GzipOf(good.substr(700));
   std::string bad_sum = good;
   bad_sum[0] = 'b';
   return {
@@ -257,6 +259,35 @@ std::vector<HostileLayer> LayersThatAreDamaged() {
        "cannot be read",
        {},
        packed.substr(0, packed.size() / 2)},
+      {"cut_gzip_header", good, "cannot be read", {}, packed.substr(0, 12)},
+      // The trailer has the checksum and the size, 8 bytes.
+      {"gzip_without_its_trailer",
+       good,
+       "cannot be read",
+       {},
+       packed.substr(0, packed.size() - 8)},
+      {"gzip_cut_in_its_trailer",
+       good,
+       "cannot be read",
+       {},
+       packed.substr(0, packed.size() - 1)},
+      {"gzip_without_its_second_member", good, "cannot be read", {}, first},
+      {"cut_second_member_of_gzip",
+       good,
+       "cannot be read",
+       {},
+       first + second.substr(0, second.size() - 5)},
+      {"bytes_behind_gzip", good, "behind its end", {}, packed + "behind"},
+      {"zeros_behind_gzip",
+       good,
+       "behind its end",
+       {},
+       packed + std::string(512, '\0')},
+      {"cut_zstd",
+       good,
+       "cannot be read",
+       {},
+       ZstdOf(good).substr(0, ZstdOf(good).size() - 3)},
       {"negative_size", PaxHeader("size", "-1") + File("a") + TarEnd(), ""},
       {"false_diff_id",
        good,

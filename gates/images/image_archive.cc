@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/sha256.h"
 #include "footprint/gates/bundles/tar_writer.h"
 
 namespace footprint {
@@ -18,6 +19,23 @@ std::string IndexText(const BlobDescriptor& manifest) {
       R"(+json","manifests":[{"mediaType":")",
       manifest.media_type, R"(","digest":"sha256:)", manifest.sha256,
       R"(","size":)", manifest.size_bytes, "}]}");
+}
+
+// Copies a blob into the archive. Its hash is that of the copied bytes, since
+// the image may change after the layout has checked it.
+absl::Status AddBlob(const ImageLayout& layout, const BlobDescriptor& blob,
+                     TarWriter* writer) {
+  const absl::StatusOr<ImageBlob> opened = layout.OpenBlob(blob);
+  if (!opened.ok()) return opened.status();
+  const std::string name = absl::StrCat("blobs/sha256/", blob.sha256);
+  Sha256 hash;
+  const absl::Status status =
+      writer->AddFile(name, /*is_executable=*/false, opened->part, name, &hash);
+  if (!status.ok() || hash.FinishHex() == blob.sha256) return status;
+  return absl::UnavailableError(
+      absl::StrCat(name,
+                   ": changed while it was packed; try again once nobody "
+                   "writes to the image"));
 }
 
 }  // namespace
@@ -39,13 +57,9 @@ absl::Status MakeImageArchive(const ImageLayout& layout, const Image& image,
   if (status.ok()) {
     status = (*writer)->AddBytes("index.json", IndexText(image.descriptor));
   }
-  for (const auto& [sha256, blob] : blobs) {
+  for (const auto& each : blobs) {
     if (!status.ok()) return status;
-    const absl::StatusOr<ImageBlob> opened = layout.OpenBlob(blob);
-    if (!opened.ok()) return opened.status();
-    const std::string name = absl::StrCat("blobs/sha256/", sha256);
-    status =
-        (*writer)->AddFile(name, /*is_executable=*/false, opened->part, name);
+    status = AddBlob(layout, each.second, writer->get());
   }
   return status.ok() ? (*writer)->Commit() : status;
 }

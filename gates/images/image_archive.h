@@ -8,9 +8,10 @@
 // else of the layout. So the hash of the archive, by which the server finds a
 // verdict, names the image.
 //
-// Every blob is checked while it is copied. Thread-safe; keeps nothing. Memory:
-// 1 MiB. Time: linear, some 4 seconds for each GB. Errors: those of ImageLayout
-// (image_layout.h) and TarWriter.
+// Every blob is checked before it is copied and while it is copied, so an image
+// that changes meanwhile makes no archive. Thread-safe; keeps nothing. Memory:
+// 1 MiB. Time: linear, some 6 seconds for each GB. Errors: those of ImageLayout
+// (image_layout.h) and TarWriter; kUnavailable if the image changes.
 
 #ifndef FOOTPRINT_GATES_IMAGES_IMAGE_ARCHIVE_H_
 #define FOOTPRINT_GATES_IMAGES_IMAGE_ARCHIVE_H_
@@ -28,7 +29,5 @@ absl::Status MakeImageArchive(const ImageLayout& layout, const Image& image,
                               const std::string& path);
 
 }  // namespace footprint
-
-// Tested by bundle_or_image_test.
 
 #endif  // FOOTPRINT_GATES_IMAGES_IMAGE_ARCHIVE_H_

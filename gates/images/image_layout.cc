@@ -24,6 +24,7 @@ namespace {
 
 constexpr char kLayoutFile[] = "oci-layout";
 constexpr char kIndexFile[] = "index.json";
+constexpr char kTagsFile[] = "repositories";
 constexpr char kBlobFolder[] = "blobs/sha256/";
 constexpr int64_t kHashedBytesAtOnce = 256 << 10;
 constexpr size_t kMostBlobs = 10000;
@@ -47,6 +48,14 @@ bool IsCompressed(const FilePart& part) {
   const absl::string_view bytes(begin, sizeof(begin));
   return absl::StartsWith(bytes, "\x1f\x8b") ||
          absl::StartsWith(bytes, "\x28\xb5\x2f\xfd");
+}
+
+// Returns whether an archive of `docker save` before version 25 has a file of
+// this name: the image's config, whose name is a hash, or the list of tags,
+// which an image without tags lacks.
+bool IsOfOldDocker(absl::string_view name) {
+  return name == kTagsFile ||
+         (absl::ConsumeSuffix(&name, ".json") && IsSha256Hex(name));
 }
 
 bool Exists(const std::string& path) {
@@ -165,7 +174,7 @@ absl::StatusOr<bool> ImageLayout::FindFiles(const FilePart& part) {
     while (absl::ConsumePrefix(&name, "./")) {
     }
     if (name == kManifestName) return false;
-    is_of_docker = is_of_docker || name == "repositories";
+    is_of_docker = is_of_docker || IsOfOldDocker(name);
     if (entry.kind == TarEntry::Kind::kFolder || !IsNeeded(name)) continue;
     if (entry.kind != TarEntry::Kind::kFile || entry.size_bytes < 0) {
       return absl::InvalidArgumentError(
@@ -260,9 +269,9 @@ absl::StatusOr<ImageBlob> ImageLayout::OpenBlob(
         " bytes, and its descriptor says ", blob.size_bytes, kAdvice));
   }
   if (blob.size_bytes > limits_->archive_bytes) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the blob sha256:", blob.sha256, " has ", blob.size_bytes,
-                     " bytes; ", limits_->archive_bytes, " is the most"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the blob sha256:", blob.sha256, " has ", blob.size_bytes, " bytes; ",
+        limits_->archive_bytes, " is the most (--most_bundle)"));
   }
   const absl::Status status = CheckHash(*opened, blob);
   if (!status.ok()) return status;

@@ -164,11 +164,59 @@ TEST_F(ImageLayoutTest, DamagedLayoutsAreRefused) {
       "'index.json' is not a file");
   ExpectRefused(WriteTestFile("cut.tar", good.substr(0, good.size() - 1024)),
                 "no end mark");
+}
+
+// Docker before version 25 wrote a folder for each layer, a config whose name
+// is its hash, manifest.json, and for an image with tags also repositories.
+TEST_F(ImageLayoutTest, DockersOldFormatIsRefusedWithTheNextStep) {
+  const std::string hash(64, 'a');
+  const std::string layer = std::string(64, 'b');
+  std::map<std::string, std::string> files = {
+      {absl::StrCat(layer, "/VERSION"), "1.0"},
+      {absl::StrCat(layer, "/json"), "{}"},
+      {absl::StrCat(layer, "/layer.tar"), TarEnd()},
+      {absl::StrCat(hash, ".json"), "{}"},
+      {"manifest.json",
+       absl::StrCat(R"([{"Config":")", hash, R"(.json","RepoTags":null,)",
+                    R"("Layers":[")", layer, R"(/layer.tar"]}])")}};
+  const std::string advice =
+      "make it with `docker save` from version 25 on, or convert it by `skopeo "
+      "copy docker-archive:OLD oci-archive:NEW`";
+  ExpectRefused(WriteImageArchive("no_tags.tar", files), advice);
+  files["repositories"] = R"({"model":{"latest":"b"}})";
+  const std::string tagged = WriteImageArchive("tagged.tar", files);
+  ExpectRefused(tagged, advice);
+  ExpectRefused(WriteTestFile("tagged.tar.gz", GzipOf(ReadTestFile(tagged))),
+                advice);
+  // A bundle may have files of these names.
+  files["bundle.textproto"] = "";
+  ExpectNone(files);
+}
+
+// From version 25 on the archive is a layout, with the old files beside it.
+TEST_F(ImageLayoutTest, DockersNewFormatIsAnImage) {
+  TestImageFiles image = Files();
+  image.files["manifest.json"] = R"([{"Config":"blobs/sha256/a"}])";
+  image.files["repositories"] = "{}";
+  const auto layout = Open(WriteImageArchive("docker.tar", image.files));
+  ASSERT_THAT(layout, IsOk());
+  ASSERT_TRUE(layout->has_value());
+  EXPECT_THAT((*layout)->ReadIndex(),
+              IsOkAndHolds(image.files.at("index.json")));
+}
+
+TEST_F(ImageLayoutTest, AnArchiveOfSeveralGzipMembersIsReadWhole) {
+  const std::string bytes =
+      ReadTestFile(WriteImageArchive("whole.tar", Files().files));
+  const std::string packed =
+      GzipOf(bytes.substr(0, 1000)) + GzipOf(bytes.substr(1000));
+  const auto layout = Open(WriteTestFile("members.tar.gz", packed));
+  ASSERT_THAT(layout, IsOk());
+  ASSERT_TRUE(layout->has_value());
+  EXPECT_THAT((*layout)->ReadIndex(), IsOk());
   ExpectRefused(
-      WriteTestFile("docker.tar", UstarEntry("manifest.json", '0', "[]") +
-                                      UstarEntry("repositories", '0', "{}") +
-                                      TarEnd()),
-      "`docker save` from version 25 on");
+      WriteTestFile("cut.tar.gz", packed.substr(0, packed.size() - 20)),
+      "cannot be read");
 }
 
 TEST_F(ImageLayoutTest, AMissingFileIsNamed) {

@@ -176,6 +176,11 @@ class ImageTrialTest(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("REJECT", text)
 
+    def test_an_image_above_the_limit_is_refused_with_the_flag_that_raises_it(self):
+        status, text = self.attempt(self.image, "--budget=400MiB", "--unexplained", "--most_bundle=100kB")
+        self.assertEqual(status, 2)
+        self.assertIn("100000 is the most (--most_bundle)", text)
+
     def test_the_figure_is_the_programs(self):
         peaks = {}
         for held in (8 * _MIB, _HELD_BYTES):

@@ -171,6 +171,30 @@ TEST_F(UnpackImageTest, AFolderThatIsThereStays) {
   EXPECT_EQ(ReadTestFile(inner), "1");
 }
 
+// Some builders compress each file, or each chunk of a layer, as a member of
+// its own (pigz, eStargz), which RFC 1952 allows. An empty member may end it.
+TEST_F(UnpackImageTest, LayersOfSeveralMembersAreUnpackedWhole) {
+  const std::string first = UstarEntry("a", '0', std::string(3000, '1'));
+  const std::string second = UstarEntry("b", '0', "2") + TarEnd();
+  const std::string bytes = first + second;
+  const std::string gzip = GzipOf(first) + GzipOf(second) + GzipOf("");
+  const std::string zstd = ZstdOf(first) + ZstdOf(second);
+  // Members that begin in the middle of a header and of a file.
+  const std::string torn = GzipOf(bytes.substr(0, 100)) +
+                           GzipOf(bytes.substr(100, 1000)) + GzipOf("") +
+                           GzipOf(bytes.substr(1100));
+  for (const std::string& packed : {gzip, zstd, torn}) {
+    SetUp();
+    TestImage image;
+    image.layers.push_back({bytes, packed});
+    ASSERT_THAT(UnpackPath(WriteImageFolder("layout", FilesOf(image).files)),
+                IsOk());
+    EXPECT_THAT(Found(),
+                ElementsAre(absl::StrCat("a f - 1 ", std::string(3000, '1')),
+                            "b f - 1 2"));
+  }
+}
+
 TEST_F(UnpackImageTest, UnpackingEndsWhenItIsTold) {
   int asked_count = 0;
   limits_.is_stopped = [&] { return ++asked_count == 4; };

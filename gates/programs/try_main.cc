@@ -14,10 +14,10 @@
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/temporary_folder.h"
 #include "footprint/base/files/whole_file.h"
-#include "footprint/base/text/parse_bytes.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/commands/command_flags.h"
 #include "footprint/gates/commands/gate_targets.h"
+#include "footprint/gates/commands/number_flags.h"
 #include "footprint/gates/engine/trial_files.h"
 #include "footprint/gates/engine/try_order.h"
 #include "footprint/gates/judge/gate.pb.h"
@@ -70,6 +70,8 @@ Flags
                          repeated
   --time_limit=SECONDS   the longest that each run may take (default: 60); a
                          shorter limit of the manifest holds
+  --most_bundle=SIZE     the size of the largest bundle (default: 1GiB), as for
+                         `serve`
   --lowmem=PROGRAM       the program that runs checkpoints
   --unexplained          skip the run under the profiler
   --format=FORMAT        the format of the verdict (default: text); `check
@@ -193,12 +195,13 @@ absl::StatusOr<TrialRequest> MakeRequest(const CommandFlags& flags) {
       ProgramPath("--lowmem", flags.Value("lowmem", ""));
   if (!lowmem.ok()) return lowmem.status();
   request.set_lowmem_program(*lowmem);
-  if (flags.Has("budget")) {
-    const absl::StatusOr<int64_t> budget =
-        ParseBytes(flags.Value("budget", ""));
-    if (!budget.ok()) return budget.status();
-    request.set_budget_bytes(*budget);
-  }
+  int64_t budget_bytes = 0;
+  int64_t most_archive_bytes = 0;
+  absl::Status status = SetBytesFlag(flags, "budget", &budget_bytes);
+  status.Update(SetBytesFlag(flags, "most_bundle", &most_archive_bytes));
+  if (!status.ok()) return status;
+  request.set_budget_bytes(budget_bytes);
+  request.set_most_archive_bytes(most_archive_bytes);
   for (const std::string& each : flags.Values("fleet")) {
     const absl::Status added = AddDeviceBudgets(PathOfCaller(each), &request);
     if (!added.ok()) return added;
@@ -218,8 +221,8 @@ absl::StatusOr<TrialRequest> MakeRequest(const CommandFlags& flags) {
 int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
       arguments,
-      {"budget", "fleet", "thresholds", "time_limit", "lowmem", "format",
-       "output", "write", "bundle", "order", "result", "key"},
+      {"budget", "fleet", "thresholds", "time_limit", "most_bundle", "lowmem",
+       "format", "output", "write", "bundle", "order", "result", "key"},
       {"unexplained", "host", "help"}, 1);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help"))

@@ -16,8 +16,7 @@ constexpr int kMostSeconds = 60;
 absl::StatusOr<std::string> ReadBundleLabel(
     const std::string& path, int64_t most_archive_bytes,
     const std::function<bool()>& is_stopped) {
-  BundleLimits limits;
-  limits.archive_bytes = most_archive_bytes;
+  BundleLimits limits = LimitsOfArchive(most_archive_bytes);
   limits.seconds = kMostSeconds;
   limits.is_stopped = is_stopped;
   const absl::StatusOr<BundleOrImage> read =

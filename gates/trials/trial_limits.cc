@@ -157,7 +157,7 @@ absl::StatusOr<TrialLimits> ComputeTrialLimits(const TrialRequest& request,
 BundleLimits ReadBundleLimits(const TrialRequest& request) {
   BundleLimits limits;
   if (request.most_archive_bytes() > 0) {
-    limits.archive_bytes = request.most_archive_bytes();
+    limits = LimitsOfArchive(request.most_archive_bytes());
   }
   if (request.most_unpacked_bytes() > 0) {
     limits.unpacked_bytes = request.most_unpacked_bytes();

@@ -52,8 +52,8 @@ absl::StatusOr<TrialLimits> ComputeTrialLimits(const TrialRequest& request,
                                                const BundleManifest& manifest,
                                                int64_t room_bytes);
 
-// Returns the limits of the bundle's archive: those of the request, else the
-// defaults.
+// Returns the limits of the bundle's archive: those of the request, else those
+// of LimitsOfArchive and the defaults.
 BundleLimits ReadBundleLimits(const TrialRequest& request);
 
 // Returns how the sandbox runs the bundle's program: the command for the

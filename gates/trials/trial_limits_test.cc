@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/bundles/bundle.pb.h"
+#include "footprint/gates/bundles/bundle_limits.h"
 #include "footprint/gates/images/bundle_or_image.h"
 #include "footprint/gates/sandbox/sandbox.h"
 #include "footprint/gates/trials/trial.pb.h"
@@ -182,6 +183,14 @@ TEST_F(TrialLimitsTest, AnImageIsRunAsItShips) {
   run = MakeSandboxRun(request_, image, Compute(), kMiB);
   EXPECT_EQ(run.program, "python3");
   EXPECT_THAT(run.arguments, ElementsAre("python3", "serve", "--fast"));
+}
+
+TEST_F(TrialLimitsTest, ALargerArchiveMayUnpackToMoreUnlessTheRequestSaysSo) {
+  request_.set_most_archive_bytes(8192 * kMiB);
+  EXPECT_EQ(ReadBundleLimits(request_).archive_bytes, 8192 * kMiB);
+  EXPECT_EQ(ReadBundleLimits(request_).unpacked_bytes, 8 * 4096 * kMiB);
+  request_.set_most_unpacked_bytes(kMiB);
+  EXPECT_EQ(ReadBundleLimits(request_).unpacked_bytes, kMiB);
 }
 
 TEST_F(TrialLimitsTest, RunsKeepToTheRoomAndToTheRequest) {
