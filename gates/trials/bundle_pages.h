@@ -9,7 +9,7 @@
 //
 // Thread-safe; keeps nothing. Memory: a byte for each page of the largest file.
 // Time: that of the disk for files that are not yet written, and some
-// microseconds for each file. For a thousand files and more, the whole file
+// microseconds for each file. For ten thousand files and more, the file
 // system is written first, with what others have changed on it. Up to ten
 // seconds for a file whose pages are held, for example by the kernel when
 // memory is short. Errors: kFailedPrecondition, with what to do, if the file
