@@ -1,6 +1,7 @@
 #include "footprint/gates/trials/trial_decision.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -73,17 +74,36 @@ bool DecideWithoutRoom(const TrialRun& run, const TrialLimits& limits,
   return true;
 }
 
+// Returns whether the page cache of the files that a program read has filled
+// its run's limit. It would fill a higher one, too, so the peak does not tell
+// which budget has room.
+bool IsFilledByPageCache(const TrialRun& run) {
+  return HasSucceeded(run) && run.limit_bytes() > 0 &&
+         run.peak_bytes() >= run.limit_bytes() - kNearLimitBytes &&
+         run.peak_resident_bytes() < run.limit_bytes() / 2;
+}
+
 // Decides, and returns true, if the peak so far is above the budget.
-bool DecideByPeak(const TrialLimits& limits, TrialResult* result) {
+bool DecideByPeak(const TrialRun& run, const TrialLimits& limits,
+                  TrialResult* result) {
   const int64_t peak = result->whole_process_peak_bytes();
   const int64_t budget = limits.budget_bytes;
   if (budget <= 0 || peak <= budget) return false;
   result->set_excess_bytes(peak - budget);
+  const std::string advice =
+      IsFilledByPageCache(run)
+          ? absl::StrCat(
+                "; page cache of files that it reads fills the run's "
+                "limit, with only ",
+                FormatBytes(run.peak_resident_bytes()),
+                " in its largest process: let it drop pages that it "
+                "has read (posix_fadvise), or read with O_DIRECT")
+          : absl::StrCat("; budget_bytes: ", ComputeBudgetFor(peak),
+                         " has room for it");
   Decide(PEAK_ABOVE_BUDGET,
-         absl::StrCat(
-             "needs ", FormatBytes(peak), ", ", FormatBytes(peak - budget),
-             " above the budget of ", FormatBytes(budget),
-             "; budget_bytes: ", ComputeBudgetFor(peak), " has room for it"),
+         absl::StrCat("needs ", FormatBytes(peak), ", ",
+                      FormatBytes(peak - budget), " above the budget of ",
+                      FormatBytes(budget), advice),
          result);
   return true;
 }
@@ -136,7 +156,7 @@ void DecideMeasuredRun(const TrialRun& run, const TrialLimits& limits,
   if (run.is_out_of_memory()) {
     return RejectAboveMeasuringLimit(run, limits, result);
   }
-  if (DecideByPeak(limits, result)) return;
+  if (DecideByPeak(run, limits, result)) return;
   const std::string peak = FormatBytes(FindPeak(run));
   if (run.is_timed_out()) {
     Decide(TIMED_OUT,
@@ -170,7 +190,7 @@ void DecideProvedRun(const TrialRun& run, const TrialLimits& limits,
                                run.is_out_of_memory() ? ", out of memory" : ""),
                   result);
   }
-  if (DecideByPeak(limits, result)) return;
+  if (DecideByPeak(run, limits, result)) return;
   if (!HasSucceeded(run)) {
     return Decide(RUNS_DIFFER,
                   absl::StrCat("the second run ", DescribeEnd(run),

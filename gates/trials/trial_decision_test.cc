@@ -11,7 +11,9 @@
 namespace footprint {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr int64_t kMiB = 1 << 20;
 
@@ -85,6 +87,21 @@ TEST_F(TrialDecisionTest, APeakAboveTheBudgetIsRejectedWithOneThatHasRoom) {
   EXPECT_EQ(result_.reason(),
             "needs 100 MiB (104,857,601 B), 1 B above the budget of 100 MiB "
             "(104,857,600 B); budget_bytes: 108003328 has room for it");
+}
+
+// A program that reads a file larger than any limit fills each with page cache.
+TEST_F(TrialDecisionTest, NoBudgetIsNamedIfPageCacheFillsTheLimit) {
+  run_.set_peak_bytes(run_.limit_bytes() - 20480);
+  EXPECT_EQ(DecideMeasured(), PEAK_ABOVE_BUDGET);
+  EXPECT_THAT(result_.reason(),
+              AllOf(HasSubstr("page cache of files that it reads fills"),
+                    HasSubstr("only 40.0 MiB"), HasSubstr("posix_fadvise"),
+                    Not(HasSubstr("budget_bytes"))));
+  // Memory of the process itself is no page cache.
+  result_.Clear();
+  run_.set_peak_resident_bytes(run_.limit_bytes() - 40960);
+  EXPECT_EQ(DecideMeasured(), PEAK_ABOVE_BUDGET);
+  EXPECT_THAT(result_.reason(), HasSubstr("has room for it"));
 }
 
 // A fiftieth more than 50 MiB is 51 MiB to the byte.
