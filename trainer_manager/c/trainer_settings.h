@@ -19,7 +19,7 @@
 //   seed            of the first weights and of dropout: 1
 //   budget          the most memory, such as 24 MB
 //   micro_batches   parts of a batch: 1
-//   threads         for products and convolutions: 1; the results do not
+//   threads         among which each step is divided: 1; the results do not
 //                   depend on them
 //   swap_folder     the folder of a file for tensors beyond the budget; a
 //                   comma in its path is written "\,"

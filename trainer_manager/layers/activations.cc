@@ -88,16 +88,25 @@ class ElementwiseLayer final : public Layer {
   }
 
   absl::Status Forward(const StepData& data) const override {
-    Function::kValues(data.Read(Role::kInput), data.elements(Role::kInput),
-                      data.Write(Role::kOutput));
+    const float* input = data.Read(Role::kInput);
+    float* output = data.Write(Role::kOutput);
+    data.math().ForEachBand(
+        data.elements(Role::kInput), 1, [=](const Band& band) {
+          Function::kValues(input + band.begin, band.end - band.begin,
+                            output + band.begin);
+        });
     return absl::OkStatus();
   }
 
   void CalculateDerivative(const StepData& data) const override {
-    Function::kTimesSlopes(data.Read(Role::kOutputDerivative),
-                           data.Read(Function::kKept),
-                           data.elements(Role::kInputDerivative),
-                           data.Write(Role::kInputDerivative));
+    const float* factors = data.Read(Role::kOutputDerivative);
+    const float* kept = data.Read(Function::kKept);
+    float* result = data.Write(Role::kInputDerivative);
+    data.math().ForEachBand(
+        data.elements(Role::kInputDerivative), 1, [=](const Band& band) {
+          Function::kTimesSlopes(factors + band.begin, kept + band.begin,
+                                 band.end - band.begin, result + band.begin);
+        });
   }
 };
 
@@ -127,8 +136,7 @@ class DropoutLayer final : public Layer {
     float* output = data.Write(Role::kOutput);
     const int64_t elements = data.elements(Role::kInput);
     if (data.mode() == NetworkMode::kTraining) {
-      Drop(data.seed(), data.FirstElement(Role::kInput), elements, input,
-           output);
+      Drop(data, Role::kInput, input, output);
     } else if (input != output) {
       std::memcpy(output, input, static_cast<size_t>(elements) * sizeof(float));
     }
@@ -136,27 +144,30 @@ class DropoutLayer final : public Layer {
   }
 
   void CalculateDerivative(const StepData& data) const override {
-    Drop(data.seed(), data.FirstElement(Role::kInputDerivative),
-         data.elements(Role::kInputDerivative),
-         data.Read(Role::kOutputDerivative),
+    Drop(data, Role::kInputDerivative, data.Read(Role::kOutputDerivative),
          data.Write(Role::kInputDerivative));
   }
 
  private:
-  // `first` is the index of the first element in the whole batch, so that a
-  // part of the batch has the same mask as in the whole.
-  void Drop(uint64_t seed, int64_t first, int64_t elements, const float* from,
+  // Drops elements of an operand with the role `role`. The mask follows from
+  // the indices in the whole batch, so that a part of the batch has the same
+  // mask as in the whole.
+  void Drop(const StepData& data, Role role, const float* from,
             float* to) const {
+    const uint64_t seed = data.seed();
+    const int64_t first = data.FirstElement(role);
     const float scale = 1.0f / (1.0f - rate_);
     // 24 bits, so that the comparison in float is exact.
     const float threshold = rate_ * 16777216.0f;
-    for (int64_t i = 0; i < elements; ++i) {
-      const uint64_t place =
-          RandomSequence(static_cast<uint64_t>(first + i)).Next();
-      const uint64_t bits = RandomSequence(seed ^ place).Next();
-      const float drawn = static_cast<float>(bits >> 40);
-      to[i] = drawn < threshold ? 0.0f : from[i] * scale;
-    }
+    data.math().ForEachBand(data.elements(role), 1, [=](const Band& band) {
+      for (int64_t i = band.begin; i < band.end; ++i) {
+        const uint64_t place =
+            RandomSequence(static_cast<uint64_t>(first + i)).Next();
+        const uint64_t bits = RandomSequence(seed ^ place).Next();
+        const float drawn = static_cast<float>(bits >> 40);
+        to[i] = drawn < threshold ? 0.0f : from[i] * scale;
+      }
+    });
   }
 
   const float rate_;

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/trainer_manager/math/array_functions.h"
 
 namespace footprint {
@@ -21,6 +22,7 @@ struct Head {
   int64_t output_width;  // of all heads
   int64_t positions;
   int64_t first_row;  // of this element of the batch
+  int64_t number;     // of the head, counted over the batch
   // The columns of the head's queries, keys and values in the input. Its
   // queries and its output have the same column.
   int64_t columns[3];
@@ -32,6 +34,8 @@ struct Head {
     return first_row * input_width + columns[part];
   }
   int64_t Output() const { return first_row * output_width + columns[0]; }
+  // Returns the index of the first of the head's sums of exponentials.
+  int64_t FirstSum() const { return number * positions; }
   int64_t elements() const { return positions * width; }
   float Scale() const { return 1.0f / std::sqrt(static_cast<float>(width)); }
 
@@ -78,36 +82,67 @@ void AddRowsBack(const float* from, const Head& head, int64_t stride,
   }
 }
 
+// Returns whether the threads of the backend work on different heads. They do
+// unless a head's products are large enough to be divided among them: then a
+// head at a time needs less memory.
+bool DividesHeads(const MathBackend& math, const Head& head) {
+  return math.threads() > 1 && !math.Divides(head.Scores());
+}
+
+// Returns the backend that computes one head.
+const MathBackend& MathOfHead(const MathBackend& math, const Head& head) {
+  return DividesHeads(math, head) ? math.OneThread() : math;
+}
+
 // Dense copies of one head's operands, one after the other in the workspace.
 struct Scratch {
   float* first;  // this and the next three: [positions, width]
   float* second;
   float* third;
-  float* fourth;   // only in the derivative
-  float* scores;   // [positions, positions]
-  float* slopes;   // [positions, positions], only in the derivative
-  void* products;  // of the backend
+  float* fourth;            // only in the derivative
+  float* scores;            // [positions, positions]
+  float* slopes;            // [positions, positions], only in the derivative
+  void* products;           // of the backend
+  const MathBackend& math;  // computes the head
 
+  // Returns the number of copies: several threads that work on different heads
+  // have one each.
+  static int64_t Copies(const MathBackend& math, const Head& head) {
+    return DividesHeads(math, head) ? math.threads() : 1;
+  }
+  // Returns the bytes of a copy. If there are several, each begins at a cache
+  // line of the workspace.
+  static int64_t Bytes(const MathBackend& math, const Head& head,
+                       bool derivative) {
+    const int64_t bytes =
+        Elements(head, derivative) * static_cast<int64_t>(sizeof(float)) +
+        ProductBytes(math, head);
+    return Copies(math, head) == 1 ? bytes : AlignUp(bytes, kLineBytes);
+  }
   static int64_t Elements(const Head& head, bool derivative) {
     const int64_t squares = derivative ? 2 : 1;
     return (derivative ? 4 : 3) * head.elements() +
            squares * head.positions * head.positions;
   }
-  static int64_t ProductBytes(const MathBackend& math, const Head& head) {
+  static int64_t ProductBytes(const MathBackend& all, const Head& head) {
+    const MathBackend& math = MathOfHead(all, head);
     return std::max({math.WorkspaceBytes(head.Scores()),
                      math.WorkspaceBytes(head.Weighted()),
                      math.WorkspaceBytes(head.WeightedByColumns())});
   }
 
-  Scratch(void* workspace, const MathBackend& math, const Head& head,
-          bool derivative) {
-    first = static_cast<float*>(workspace);
+  // Takes copy number `copy` of the workspace.
+  Scratch(const StepData& data, int copy, const Head& head, bool derivative)
+      : math(MathOfHead(data.math(), head)) {
+    first =
+        reinterpret_cast<float*>(static_cast<char*>(data.Workspace()) +
+                                 copy * Bytes(data.math(), head, derivative));
     second = first + head.elements();
     third = second + head.elements();
     fourth = derivative ? third + head.elements() : nullptr;
     scores = (derivative ? fourth : third) + head.elements();
     slopes = derivative ? scores + head.positions * head.positions : nullptr;
-    products = ProductBytes(math, head) == 0
+    products = ProductBytes(data.math(), head) == 0
                    ? nullptr
                    : first + Elements(head, derivative);
   }
@@ -158,21 +193,20 @@ class AttentionLayer final : public Layer {
   absl::Status Forward(const StepData& data) const override {
     float* log_sums =
         data.Has(Role::kSaved) ? data.Write(Role::kSaved) : nullptr;
-    ForEachHead(data.shape(Role::kInput), [&](const Head& head) {
-      const Scratch scratch(data.Workspace(), data.math(), head, false);
-      ForwardHead(data, head, scratch, log_sums);
-      if (log_sums != nullptr) log_sums += head.positions;
+    ForEachHead(data, [&](const Head& head, int thread) {
+      const Scratch scratch(data, thread, head, /*derivative=*/false);
+      ForwardHead(data, head, scratch,
+                  log_sums == nullptr ? nullptr : log_sums + head.FirstSum());
     });
     return absl::OkStatus();
   }
 
   void CalculateDerivative(const StepData& data) const override {
     const float* log_sums = data.Read(Role::kSaved);
-    ForEachHead(data.shape(Role::kInput), [&](const Head& head) {
-      const Scratch scratch(data.Workspace(), data.math(), head, true);
-      Probabilities(data, head, scratch, log_sums);
+    ForEachHead(data, [&](const Head& head, int thread) {
+      const Scratch scratch(data, thread, head, /*derivative=*/true);
+      Probabilities(data, head, scratch, log_sums + head.FirstSum());
       DerivativeHead(data, head, scratch);
-      log_sums += head.positions;
     });
   }
 
@@ -203,23 +237,53 @@ class AttentionLayer final : public Layer {
                      KeyHeads(), " heads of keys has keys and values"));
   }
 
-  template <typename Visit>
-  void ForEachHead(const Shape& input, Visit visit) const {
-    const int64_t group = options_.heads / KeyHeads();
+  // Returns the sizes that all heads have.
+  Head SizesOfHeads(const Shape& input) const {
     Head head = {};
     head.width = HeadWidth(input);
     head.input_width = input.extent(2);
     head.output_width = head.width * options_.heads;
     head.positions = input.extent(1);
-    for (int64_t b = 0; b < input.extent(0); ++b) {
-      head.first_row = b * input.extent(1);
-      for (int64_t h = 0; h < options_.heads; ++h) {
-        head.columns[0] = h * head.width;
-        head.columns[1] = (options_.heads + h / group) * head.width;
-        head.columns[2] = head.columns[1] + KeyHeads() * head.width;
-        head.shares_keys = h % group != 0;
-        visit(head);
+    return head;
+  }
+
+  // Calls visit(head, thread) for all heads of the batch. Heads with the same
+  // keys are visited one after the other.
+  template <typename Visit>
+  void ForEachHead(const StepData& data, const Visit& visit) const {
+    const Shape& input = data.shape(Role::kInput);
+    const Head sizes = SizesOfHeads(input);
+    const int64_t groups = input.extent(0) * KeyHeads();
+    const auto visit_groups = [&](const Band& band) {
+      for (int64_t group = band.begin; group < band.end; ++group) {
+        VisitGroup(sizes, group, band.thread, visit);
       }
+    };
+    if (!DividesHeads(data.math(), sizes)) {
+      visit_groups({0, 0, groups});
+      return;
+    }
+    const int64_t elements = options_.heads / KeyHeads() * sizes.positions *
+                             (sizes.positions + 3 * sizes.width);
+    data.math().ForEachBand(groups, elements, visit_groups);
+  }
+
+  // Visits the heads that share keys and values. Groups are counted over the
+  // batch.
+  template <typename Visit>
+  void VisitGroup(const Head& sizes, int64_t group, int thread,
+                  const Visit& visit) const {
+    const int64_t heads = options_.heads / KeyHeads();
+    const int64_t key_head = group % KeyHeads();
+    Head head = sizes;
+    head.first_row = group / KeyHeads() * head.positions;
+    for (int64_t h = key_head * heads; h < (key_head + 1) * heads; ++h) {
+      head.number = group / KeyHeads() * options_.heads + h;
+      head.columns[0] = h * head.width;
+      head.columns[1] = (options_.heads + key_head) * head.width;
+      head.columns[2] = head.columns[1] + KeyHeads() * head.width;
+      head.shares_keys = h > key_head * heads;
+      visit(head, thread);
     }
   }
 
@@ -229,13 +293,9 @@ class AttentionLayer final : public Layer {
   }
 
   int64_t WorkspaceBytes(const LayerInputs& inputs, bool derivative) const {
-    const Shape& input = inputs.inputs[0].shape;
-    Head head = {};
-    head.width = HeadWidth(input);
-    head.positions = input.extent(1);
-    return Scratch::Elements(head, derivative) *
-               static_cast<int64_t>(sizeof(float)) +
-           Scratch::ProductBytes(inputs.math, head);
+    const Head head = SizesOfHeads(inputs.inputs[0].shape);
+    return Scratch::Copies(inputs.math, head) *
+           Scratch::Bytes(inputs.math, head, derivative);
   }
 
   // Computes the scores of each position before scaling.
@@ -244,8 +304,25 @@ class AttentionLayer final : public Layer {
     const float* input = data.Read(Role::kInput);
     CopyRows(input + head.Part(0), head.input_width, head, scratch.first);
     CopyToColumns(input + head.Part(1), head.input_width, head, scratch.second);
-    data.math().Multiply(head.Scores(), scratch.first, scratch.second,
-                         scratch.scores, scratch.products);
+    scratch.math.Multiply(head.Scores(), scratch.first, scratch.second,
+                          scratch.scores, scratch.products);
+  }
+
+  // Calls visit(scaled scores of a position, the number that it attends to,
+  // position) for all positions, then zeros the scores of the others.
+  template <typename Visit>
+  void ForEachRowOfScores(const Head& head, const Scratch& scratch,
+                          const Visit& visit) const {
+    scratch.math.ForEachBand(
+        head.positions, head.positions, [&](const Band& band) {
+          for (int64_t i = band.begin; i < band.end; ++i) {
+            float* row = scratch.scores + i * head.positions;
+            const int64_t seen = Seen(head, i);
+            for (int64_t j = 0; j < seen; ++j) row[j] *= head.Scale();
+            visit(row, seen, i);
+            std::fill(row + seen, row + head.positions, 0.0f);
+          }
+        });
   }
 
   // Writes the logs of the sums of the scores' exponentials, unless `log_sums`
@@ -253,19 +330,16 @@ class AttentionLayer final : public Layer {
   void ForwardHead(const StepData& data, const Head& head,
                    const Scratch& scratch, float* log_sums) const {
     Scores(data, head, scratch);
-    for (int64_t i = 0; i < head.positions; ++i) {
-      float* row = scratch.scores + i * head.positions;
-      const int64_t seen = Seen(head, i);
-      for (int64_t j = 0; j < seen; ++j) row[j] *= head.Scale();
-      const float log_sum = static_cast<float>(LogSumExp(row, seen));
-      ExpDifferences(row, seen, log_sum, row);
-      std::fill(row + seen, row + head.positions, 0.0f);
-      if (log_sums != nullptr) log_sums[i] = log_sum;
-    }
+    ForEachRowOfScores(
+        head, scratch, [=](float* row, int64_t seen, int64_t position) {
+          const float log_sum = static_cast<float>(LogSumExp(row, seen));
+          ExpDifferences(row, seen, log_sum, row);
+          if (log_sums != nullptr) log_sums[position] = log_sum;
+        });
     CopyRows(data.Read(Role::kInput) + head.Part(2), head.input_width, head,
              scratch.third);
-    data.math().Multiply(head.Weighted(), scratch.scores, scratch.third,
-                         scratch.first, scratch.products);
+    scratch.math.Multiply(head.Weighted(), scratch.scores, scratch.third,
+                          scratch.first, scratch.products);
     CopyRowsBack(scratch.first, head, head.output_width,
                  data.Write(Role::kOutput) + head.Output());
   }
@@ -274,13 +348,10 @@ class AttentionLayer final : public Layer {
   void Probabilities(const StepData& data, const Head& head,
                      const Scratch& scratch, const float* log_sums) const {
     Scores(data, head, scratch);
-    for (int64_t i = 0; i < head.positions; ++i) {
-      float* row = scratch.scores + i * head.positions;
-      const int64_t seen = Seen(head, i);
-      for (int64_t j = 0; j < seen; ++j) row[j] *= head.Scale();
-      ExpDifferences(row, seen, log_sums[i], row);
-      std::fill(row + seen, row + head.positions, 0.0f);
-    }
+    ForEachRowOfScores(head, scratch,
+                       [=](float* row, int64_t seen, int64_t position) {
+                         ExpDifferences(row, seen, log_sums[position], row);
+                       });
   }
 
   // Stores the derivative of keys or values, which is a sum over the heads that
@@ -296,9 +367,8 @@ class AttentionLayer final : public Layer {
 
   void DerivativeHead(const StepData& data, const Head& head,
                       const Scratch& scratch) const {
-    const MathBackend& math = data.math();
+    const MathBackend& math = scratch.math;
     const float* input = data.Read(Role::kInput);
-    const float* output = data.Read(Role::kOutput) + head.Output();
     const float* derivative =
         data.Read(Role::kOutputDerivative) + head.Output();
     float* result = data.Write(Role::kInputDerivative);
@@ -313,17 +383,9 @@ class AttentionLayer final : public Layer {
     CopyToColumns(input + head.Part(2), stride, head, scratch.fourth);
     math.Multiply(head.Scores(), scratch.third, scratch.fourth, scratch.slopes,
                   scratch.products);
-    for (int64_t i = 0; i < head.positions; ++i) {
-      const float common =
-          DotProduct(derivative + i * head.output_width,
-                     output + i * head.output_width, head.width);
-      const float* probability = scratch.scores + i * head.positions;
-      float* slope = scratch.slopes + i * head.positions;
-      const float scale = head.Scale();
-      for (int64_t j = 0; j < head.positions; ++j) {
-        slope[j] = probability[j] * scale * (slope[j] - common);
-      }
-    }
+    math.ForEachBand(head.positions, head.positions, [&](const Band& band) {
+      DeriveScores(data, head, scratch, band);
+    });
     // The derivative of the keys comes first, then that of the queries.
     math.Multiply(head.WeightedByColumns(), scratch.slopes, scratch.first,
                   scratch.third, scratch.products);
@@ -332,6 +394,26 @@ class AttentionLayer final : public Layer {
     math.Multiply(head.Weighted(), scratch.slopes, scratch.third,
                   scratch.fourth, scratch.products);
     CopyRowsBack(scratch.fourth, head, stride, result + head.Part(0));
+  }
+
+  // Replaces the derivative of a band of positions' probabilities by that of
+  // their scores.
+  static void DeriveScores(const StepData& data, const Head& head,
+                           const Scratch& scratch, const Band& band) {
+    const float* output = data.Read(Role::kOutput) + head.Output();
+    const float* derivative =
+        data.Read(Role::kOutputDerivative) + head.Output();
+    const float scale = head.Scale();
+    for (int64_t i = band.begin; i < band.end; ++i) {
+      const float common =
+          DotProduct(derivative + i * head.output_width,
+                     output + i * head.output_width, head.width);
+      const float* probability = scratch.scores + i * head.positions;
+      float* slope = scratch.slopes + i * head.positions;
+      for (int64_t j = 0; j < head.positions; ++j) {
+        slope[j] = probability[j] * scale * (slope[j] - common);
+      }
+    }
   }
 
   const AttentionOptions options_;

@@ -107,12 +107,18 @@ class Convolution2dLayer final : public Layer {
     if (!options_.bias) return;
     float* bias = data.Write(Role::kGradient, 1);
     const int64_t plane = c.output_height * c.output_width;
-    std::fill(bias, bias + c.output_channels, 0.0f);
-    for (int64_t i = 0; i < c.batch * c.output_channels; ++i) {
-      float sum = 0;
-      for (int64_t p = 0; p < plane; ++p) sum += derivative[i * plane + p];
-      bias[i % c.output_channels] += sum;
-    }
+    data.math().ForEachBand(
+        c.output_channels, c.batch * plane, [=](const Band& band) {
+          for (int64_t channel = band.begin; channel < band.end; ++channel) {
+            bias[channel] = 0;
+            for (int64_t b = 0; b < c.batch; ++b) {
+              const int64_t first = (b * c.output_channels + channel) * plane;
+              float sum = 0;
+              for (int64_t p = 0; p < plane; ++p) sum += derivative[first + p];
+              bias[channel] += sum;
+            }
+          }
+        });
   }
 
   void CalculateDerivative(const StepData& data) const override {

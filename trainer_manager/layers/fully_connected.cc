@@ -1,9 +1,9 @@
 #include "footprint/trainer_manager/layers/fully_connected.h"
 
-#include <algorithm>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/math/row_operations.h"
 
 namespace footprint {
 namespace {
@@ -63,10 +63,7 @@ class FullyConnectedLayer final : public Layer {
     data.math().Multiply(ForwardProduct(rows, features),
                          data.Read(Role::kInput), data.Read(Role::kWeight, 0),
                          output, data.Workspace());
-    const float* bias = data.Read(Role::kWeight, 1);
-    for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t u = 0; u < units_; ++u) output[r * units_ + u] += bias[u];
-    }
+    AddToRows(data.math(), rows, units_, data.Read(Role::kWeight, 1), output);
     return absl::OkStatus();
   }
 
@@ -77,13 +74,8 @@ class FullyConnectedLayer final : public Layer {
     data.math().Multiply(GradientProduct(rows, features),
                          data.Read(Role::kInput), derivative,
                          data.Write(Role::kGradient, 0), data.Workspace());
-    float* bias = data.Write(Role::kGradient, 1);
-    std::fill(bias, bias + units_, 0.0f);
-    for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t u = 0; u < units_; ++u) {
-        bias[u] += derivative[r * units_ + u];
-      }
-    }
+    SumRows(data.math(), rows, units_, derivative,
+            data.Write(Role::kGradient, 1));
   }
 
   void CalculateDerivative(const StepData& data) const override {

@@ -30,10 +30,14 @@ absl::Status Refusal(const LayerPointer& layer,
 
 LayerHarness::LayerHarness(LayerPointer layer, std::vector<TensorType> inputs,
                            NetworkMode mode, uint64_t seed, int32_t indices,
-                           bool frozen)
-    : layer_(std::move(layer)), mode_(mode), random_(seed), indices_(indices) {
-  const auto signature = layer_->Describe(
-      {inputs, mode, ReferenceMath(), /*pack_winners=*/true, frozen});
+                           bool frozen, const MathBackend& math)
+    : layer_(std::move(layer)),
+      mode_(mode),
+      random_(seed),
+      indices_(indices),
+      math_(math) {
+  const auto signature =
+      layer_->Describe({inputs, mode, math_, /*pack_winners=*/true, frozen});
   if (!signature.ok()) {
     std::cerr << signature.status() << "\n";
     std::abort();
@@ -108,7 +112,7 @@ void LayerHarness::Run(const StepUse& use, int phase) {
   };
   for (const Operand& operand : use.reads) add(operand, true);
   for (const Operand& operand : use.writes) add(operand, false);
-  const StepData data(slots, mode_, /*seed=*/77, ReferenceMath());
+  const StepData data(slots, mode_, /*seed=*/77, math_);
   if (phase == kForwardPhase) status_ = layer_->Forward(data);
   if (phase == kGradientPhase) layer_->CalculateGradient(data);
   if (phase == kDerivativePhase) layer_->CalculateDerivative(data);

@@ -32,10 +32,12 @@ class LayerHarness {
   // Float inputs, labels, weights and output derivatives get random values
   // between -1 and 1 from `seed`, and statistics between 1 and 3; int32 inputs
   // and labels get random indices below `indices`. The output derivative of a
-  // loss is 1. A `frozen` layer is described as not trained.
+  // loss is 1. A `frozen` layer is described as not trained. `math`, which the
+  // steps compute with, must outlive the harness.
   LayerHarness(LayerPointer layer, std::vector<TensorType> inputs,
                NetworkMode mode = NetworkMode::kTraining, uint64_t seed = 1,
-               int32_t indices = 3, bool frozen = false);
+               int32_t indices = 3, bool frozen = false,
+               const MathBackend& math = ReferenceMath());
 
   const LayerSignature& signature() const { return signature_; }
   std::vector<float>& Values(Role role, int index = 0);
@@ -71,6 +73,7 @@ class LayerHarness {
   NetworkMode mode_;
   RandomSequence random_;
   int32_t indices_;
+  const MathBackend& math_;
   LayerSignature signature_;
   std::map<Key, Tensor> tensors_;
   absl::Status status_;

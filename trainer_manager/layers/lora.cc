@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/math/row_operations.h"
 
 namespace footprint {
 namespace {
@@ -287,10 +288,8 @@ absl::Status LoraLayer::Forward(const StepData& data) const {
   data.math().Multiply(BaseForward(rows, features), data.Read(Role::kInput),
                        data.Read(Role::kRunningStatistic, 0), output,
                        data.Workspace());
-  const float* bias = data.Read(Role::kRunningStatistic, 1);
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t u = 0; u < units_; ++u) output[r * units_ + u] += bias[u];
-  }
+  AddToRows(data.math(), rows, units_, data.Read(Role::kRunningStatistic, 1),
+            output);
   for (size_t i = 0; i < matrices_.size(); ++i) {
     AddBranch(data, MakeBranch(matrices_[i], features),
               2 * static_cast<int>(i));

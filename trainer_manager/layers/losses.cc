@@ -68,10 +68,12 @@ class MeanSquaredErrorLayer final : public Layer {
     float* derivative = data.Write(Role::kInputDerivative);
     const float factor =
         2.0f / static_cast<float>(CountLabels(label, elements));
-    for (int64_t i = 0; i < elements; ++i) {
-      derivative[i] =
-          IsIgnored(label[i]) ? 0.0f : factor * (prediction[i] - label[i]);
-    }
+    data.math().ForEachBand(elements, 1, [=](const Band& band) {
+      for (int64_t i = band.begin; i < band.end; ++i) {
+        derivative[i] =
+            IsIgnored(label[i]) ? 0.0f : factor * (prediction[i] - label[i]);
+      }
+    });
   }
 
  private:
@@ -174,18 +176,21 @@ class SoftmaxCrossEntropyLayer final : public Layer {
     // the number of labels that count.
     const float everywhere =
         options_.label_smoothing / static_cast<float>(classes);
-    for (int64_t r = 0; r < rows; ++r) {
-      float* row = derivative + r * classes;
-      if (IsIgnored(label[r])) {
-        std::fill(row, row + classes, 0.0f);
-        continue;
+    const float target = 1.0f - options_.label_smoothing;
+    data.math().ForEachBand(rows, classes, [=](const Band& band) {
+      for (int64_t r = band.begin; r < band.end; ++r) {
+        float* row = derivative + r * classes;
+        if (IsIgnored(label[r])) {
+          std::fill(row, row + classes, 0.0f);
+          continue;
+        }
+        ExpDifferences(logits + r * classes, classes, log_sums[r], row);
+        row[label[r]] -= target;
+        for (int64_t c = 0; c < classes; ++c) {
+          row[c] = (row[c] - everywhere) * factor;
+        }
       }
-      ExpDifferences(logits + r * classes, classes, log_sums[r], row);
-      row[label[r]] -= 1.0f - options_.label_smoothing;
-      for (int64_t c = 0; c < classes; ++c) {
-        row[c] = (row[c] - everywhere) * factor;
-      }
-    }
+    });
   }
 
  private:

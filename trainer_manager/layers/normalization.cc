@@ -72,6 +72,14 @@ struct Channels {
         channels(shape.extent(1)),
         pixels(shape.elements() / (batch * channels)) {}
 
+  // Calls visit(channel) for all channels, on the threads of the step.
+  template <typename Visit>
+  void ForEachChannel(const StepData& data, const Visit& visit) const {
+    data.math().ForEachBand(channels, batch * pixels, [&](const Band& band) {
+      for (int64_t c = band.begin; c < band.end; ++c) visit(c);
+    });
+  }
+
   // Calls visit(index) for all elements of a channel.
   template <typename Visit>
   void ForEach(int64_t channel, Visit visit) const {
@@ -128,32 +136,32 @@ class BatchNormalizationLayer final : public Layer {
   absl::Status Forward(const StepData& data) const override {
     const Channels layout(data.shape(Role::kInput));
     const bool training = data.Has(Role::kSaved);
-    for (int64_t c = 0; c < layout.channels; ++c) {
+    layout.ForEachChannel(data, [&](int64_t c) {
       if (training) TakeStatistics(data, layout, c);
       const float mean = training ? data.Write(Role::kSaved, 0)[c]
                                   : data.Read(Role::kRunningStatistic, 0)[c];
       const float inverse =
           training ? data.Write(Role::kSaved, 1)[c] : InverseDeviation(data, c);
       Normalize(data, layout, c, mean, inverse);
-    }
+    });
     return absl::OkStatus();
   }
 
   absl::Status Recompute(const StepData& data) const override {
     if (!data.Has(Role::kSaved)) return Forward(data);
     const Channels layout(data.shape(Role::kInput));
-    for (int64_t c = 0; c < layout.channels; ++c) {
+    layout.ForEachChannel(data, [&](int64_t c) {
       Normalize(data, layout, c, data.Read(Role::kSaved, 0)[c],
                 data.Read(Role::kSaved, 1)[c]);
-    }
+    });
     return absl::OkStatus();
   }
 
   void CalculateGradient(const StepData& data) const override {
     const Channels layout(data.shape(Role::kInput));
-    const float* input = data.Read(Role::kInput);
-    const float* derivative = data.Read(Role::kOutputDerivative);
-    for (int64_t c = 0; c < layout.channels; ++c) {
+    layout.ForEachChannel(data, [&](int64_t c) {
+      const float* input = data.Read(Role::kInput);
+      const float* derivative = data.Read(Role::kOutputDerivative);
       const float mean = data.Read(Role::kSaved, 0)[c];
       const float inverse = data.Read(Role::kSaved, 1)[c];
       double scale = 0;
@@ -164,7 +172,7 @@ class BatchNormalizationLayer final : public Layer {
       });
       data.Write(Role::kGradient, 0)[c] = static_cast<float>(scale * inverse);
       data.Write(Role::kGradient, 1)[c] = static_cast<float>(shift);
-    }
+    });
   }
 
   void CalculateDerivative(const StepData& data) const override {
@@ -173,11 +181,11 @@ class BatchNormalizationLayer final : public Layer {
       return;
     }
     const Channels layout(data.shape(Role::kInput));
-    const float* input = data.Read(Role::kInput);
-    const float* output_derivative = data.Read(Role::kOutputDerivative);
-    float* input_derivative = data.Write(Role::kInputDerivative);
     const float share = 1.0f / static_cast<float>(layout.batch * layout.pixels);
-    for (int64_t c = 0; c < layout.channels; ++c) {
+    layout.ForEachChannel(data, [&](int64_t c) {
+      const float* input = data.Read(Role::kInput);
+      const float* output_derivative = data.Read(Role::kOutputDerivative);
+      float* input_derivative = data.Write(Role::kInputDerivative);
       const float mean = data.Read(Role::kSaved, 0)[c];
       const float inverse = data.Read(Role::kSaved, 1)[c];
       const float factor = data.Read(Role::kWeight, 0)[c] * inverse;
@@ -189,7 +197,7 @@ class BatchNormalizationLayer final : public Layer {
         input_derivative[i] =
             factor * (output_derivative[i] - common - normal * along);
       });
-    }
+    });
   }
 
  private:
@@ -216,15 +224,15 @@ class BatchNormalizationLayer final : public Layer {
 
   void ScaleDerivative(const StepData& data) const {
     const Channels layout(data.shape(Role::kOutputDerivative));
-    const float* output_derivative = data.Read(Role::kOutputDerivative);
-    float* input_derivative = data.Write(Role::kInputDerivative);
-    for (int64_t c = 0; c < layout.channels; ++c) {
+    layout.ForEachChannel(data, [&](int64_t c) {
+      const float* output_derivative = data.Read(Role::kOutputDerivative);
+      float* input_derivative = data.Write(Role::kInputDerivative);
       const float factor =
           data.Read(Role::kWeight, 0)[c] * InverseDeviation(data, c);
       layout.ForEach(c, [&](int64_t i) {
         input_derivative[i] = factor * output_derivative[i];
       });
-    }
+    });
   }
 
   static void Normalize(const StepData& data, const Channels& layout, int64_t c,
@@ -264,6 +272,23 @@ class BatchNormalizationLayer final : public Layer {
   const float momentum_;
 };
 
+// A tensor by rows, each of which is normalized by itself.
+struct Rows {
+  int64_t features;
+  int64_t rows;
+
+  explicit Rows(const Shape& shape)
+      : features(shape.extent(-1)), rows(shape.elements() / features) {}
+
+  // Calls visit(row) for all rows, on the threads of the step.
+  template <typename Visit>
+  void ForEachRow(const StepData& data, const Visit& visit) const {
+    data.math().ForEachBand(rows, features, [&](const Band& band) {
+      for (int64_t r = band.begin; r < band.end; ++r) visit(r);
+    });
+  }
+};
+
 class LayerNormalizationLayer final : public Layer {
  public:
   explicit LayerNormalizationLayer(float epsilon) : epsilon_(epsilon) {}
@@ -287,10 +312,11 @@ class LayerNormalizationLayer final : public Layer {
   }
 
   absl::Status Forward(const StepData& data) const override {
-    const int64_t features = data.shape(Role::kInput).extent(-1);
-    const int64_t rows = data.elements(Role::kInput) / features;
+    const Rows layout(data.shape(Role::kInput));
+    const int64_t features = layout.features;
     const float* input = data.Read(Role::kInput);
-    for (int64_t r = 0; r < rows; ++r) {
+    const bool training = data.Has(Role::kSaved, 0);
+    layout.ForEachRow(data, [&, features, input, training](int64_t r) {
       const float* row = input + r * features;
       double sum = 0;
       for (int64_t f = 0; f < features; ++f) sum += row[f];
@@ -302,56 +328,74 @@ class LayerNormalizationLayer final : public Layer {
       const float row_mean = static_cast<float>(mean);
       const float inverse = static_cast<float>(
           1.0 / std::sqrt(squares / static_cast<double>(features) + epsilon_));
-      if (data.Has(Role::kSaved, 0)) {
+      if (training) {
         data.Write(Role::kSaved, 0)[r] = row_mean;
         data.Write(Role::kSaved, 1)[r] = inverse;
       }
-      Normalize(data, r, row_mean, inverse);
-    }
+      Normalize(data, features, r, row_mean, inverse);
+    });
     return absl::OkStatus();
   }
 
   absl::Status Recompute(const StepData& data) const override {
-    const int64_t rows =
-        data.elements(Role::kInput) / data.shape(Role::kInput).extent(-1);
-    for (int64_t r = 0; r < rows; ++r) {
-      Normalize(data, r, data.Read(Role::kSaved, 0)[r],
+    const Rows layout(data.shape(Role::kInput));
+    layout.ForEachRow(data, [&](int64_t r) {
+      Normalize(data, layout.features, r, data.Read(Role::kSaved, 0)[r],
                 data.Read(Role::kSaved, 1)[r]);
-    }
+    });
     return absl::OkStatus();
   }
 
   void CalculateGradient(const StepData& data) const override {
-    const int64_t features = data.shape(Role::kInput).extent(-1);
-    const int64_t rows = data.elements(Role::kInput) / features;
+    const Rows layout(data.shape(Role::kInput));
+    data.math().ForEachBand(
+        layout.features, layout.rows,
+        [&](const Band& band) { SumGradients(data, layout, band); });
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    const Rows layout(data.shape(Role::kInput));
+    data.math().ForEachBand(
+        layout.rows, layout.features,
+        [&](const Band& band) { DeriveRows(data, layout.features, band); });
+  }
+
+ private:
+  // Calculates the gradients of a band of features.
+  static void SumGradients(const StepData& data, const Rows& layout,
+                           const Band& band) {
     const float* input = data.Read(Role::kInput);
     const float* derivative = data.Read(Role::kOutputDerivative);
+    const float* means = data.Read(Role::kSaved, 0);
+    const float* inverses = data.Read(Role::kSaved, 1);
     float* scale = data.Write(Role::kGradient, 0);
     float* shift = data.Write(Role::kGradient, 1);
-    std::fill(scale, scale + features, 0.0f);
-    std::fill(shift, shift + features, 0.0f);
-    for (int64_t r = 0; r < rows; ++r) {
-      const float mean = data.Read(Role::kSaved, 0)[r];
-      const float inverse = data.Read(Role::kSaved, 1)[r];
-      for (int64_t f = 0; f < features; ++f) {
-        const int64_t i = r * features + f;
+    std::fill(scale + band.begin, scale + band.end, 0.0f);
+    std::fill(shift + band.begin, shift + band.end, 0.0f);
+    for (int64_t r = 0; r < layout.rows; ++r) {
+      const float mean = means[r];
+      const float inverse = inverses[r];
+      for (int64_t f = band.begin; f < band.end; ++f) {
+        const int64_t i = r * layout.features + f;
         scale[f] += derivative[i] * ((input[i] - mean) * inverse);
         shift[f] += derivative[i];
       }
     }
   }
 
-  void CalculateDerivative(const StepData& data) const override {
-    const int64_t features = data.shape(Role::kInput).extent(-1);
-    const int64_t rows = data.elements(Role::kInput) / features;
+  // Calculates the input derivative of a band of rows.
+  static void DeriveRows(const StepData& data, int64_t features,
+                         const Band& band) {
     const float* input = data.Read(Role::kInput);
     const float* scale = data.Read(Role::kWeight, 0);
+    const float* means = data.Read(Role::kSaved, 0);
+    const float* inverses = data.Read(Role::kSaved, 1);
     const float* output_derivative = data.Read(Role::kOutputDerivative);
     float* input_derivative = data.Write(Role::kInputDerivative);
     const float share = 1.0f / static_cast<float>(features);
-    for (int64_t r = 0; r < rows; ++r) {
-      const float mean = data.Read(Role::kSaved, 0)[r];
-      const float inverse = data.Read(Role::kSaved, 1)[r];
+    for (int64_t r = band.begin; r < band.end; ++r) {
+      const float mean = means[r];
+      const float inverse = inverses[r];
       float common = 0;
       float along = 0;
       for (int64_t i = r * features; i < (r + 1) * features; ++i) {
@@ -369,10 +413,8 @@ class LayerNormalizationLayer final : public Layer {
     }
   }
 
- private:
-  static void Normalize(const StepData& data, int64_t row, float mean,
-                        float inverse) {
-    const int64_t features = data.shape(Role::kInput).extent(-1);
+  static void Normalize(const StepData& data, int64_t features, int64_t row,
+                        float mean, float inverse) {
     const float* input = data.Read(Role::kInput) + row * features;
     const float* scale = data.Read(Role::kWeight, 0);
     const float* shift = data.Read(Role::kWeight, 1);
@@ -424,9 +466,9 @@ class RmsNormalizationLayer final : public Layer {
   }
 
   absl::Status Forward(const StepData& data) const override {
-    const int64_t features = data.shape(Role::kInput).extent(-1);
-    const int64_t rows = data.elements(Role::kInput) / features;
-    for (int64_t r = 0; r < rows; ++r) {
+    const Rows layout(data.shape(Role::kInput));
+    const int64_t features = layout.features;
+    layout.ForEachRow(data, [&, features](int64_t r) {
       const float* row = data.Read(Role::kInput) + r * features;
       double squares = 0;
       for (int64_t f = 0; f < features; ++f) {
@@ -435,41 +477,31 @@ class RmsNormalizationLayer final : public Layer {
       const float inverse = static_cast<float>(
           1.0 / std::sqrt(squares / static_cast<double>(features) + epsilon_));
       if (data.Has(Role::kSaved)) data.Write(Role::kSaved)[r] = inverse;
-      Scale(data, r, inverse);
-    }
+      Scale(data, features, r, inverse);
+    });
     return absl::OkStatus();
   }
 
   absl::Status Recompute(const StepData& data) const override {
-    const int64_t rows =
-        data.elements(Role::kInput) / data.shape(Role::kInput).extent(-1);
-    for (int64_t r = 0; r < rows; ++r) {
-      Scale(data, r, data.Read(Role::kSaved)[r]);
-    }
+    const Rows layout(data.shape(Role::kInput));
+    layout.ForEachRow(data, [&](int64_t r) {
+      Scale(data, layout.features, r, data.Read(Role::kSaved)[r]);
+    });
     return absl::OkStatus();
   }
 
   void CalculateGradient(const StepData& data) const override {
-    const int64_t features = data.shape(Role::kInput).extent(-1);
-    const int64_t rows = data.elements(Role::kInput) / features;
-    const float* input = data.Read(Role::kInput);
-    const float* derivative = data.Read(Role::kOutputDerivative);
-    float* scale = data.Write(Role::kGradient);
-    std::fill(scale, scale + features, 0.0f);
-    for (int64_t r = 0; r < rows; ++r) {
-      const float inverse = data.Read(Role::kSaved)[r];
-      for (int64_t f = 0; f < features; ++f) {
-        const int64_t i = r * features + f;
-        scale[f] += derivative[i] * (input[i] * inverse);
-      }
-    }
+    const Rows layout(data.shape(Role::kInput));
+    data.math().ForEachBand(
+        layout.features, layout.rows,
+        [&](const Band& band) { SumGradient(data, layout, band); });
   }
 
   void CalculateDerivative(const StepData& data) const override {
-    const int64_t features = data.shape(Role::kInput).extent(-1);
-    const int64_t rows = data.elements(Role::kInput) / features;
+    const Rows layout(data.shape(Role::kInput));
+    const int64_t features = layout.features;
     const float* scale = data.Read(Role::kWeight);
-    for (int64_t r = 0; r < rows; ++r) {
+    layout.ForEachRow(data, [&, features, scale](int64_t r) {
       const float* input = data.Read(Role::kInput) + r * features;
       const float* derivative =
           data.Read(Role::kOutputDerivative) + r * features;
@@ -484,12 +516,29 @@ class RmsNormalizationLayer final : public Layer {
         result[f] =
             inverse * (derivative[f] * scale[f] - input[f] * inverse * along);
       }
-    }
+    });
   }
 
  private:
-  static void Scale(const StepData& data, int64_t row, float inverse) {
-    const int64_t features = data.shape(Role::kInput).extent(-1);
+  // Calculates the gradient of a band of features.
+  static void SumGradient(const StepData& data, const Rows& layout,
+                          const Band& band) {
+    const float* input = data.Read(Role::kInput);
+    const float* derivative = data.Read(Role::kOutputDerivative);
+    const float* inverses = data.Read(Role::kSaved);
+    float* scale = data.Write(Role::kGradient);
+    std::fill(scale + band.begin, scale + band.end, 0.0f);
+    for (int64_t r = 0; r < layout.rows; ++r) {
+      const float inverse = inverses[r];
+      for (int64_t f = band.begin; f < band.end; ++f) {
+        const int64_t i = r * layout.features + f;
+        scale[f] += derivative[i] * (input[i] * inverse);
+      }
+    }
+  }
+
+  static void Scale(const StepData& data, int64_t features, int64_t row,
+                    float inverse) {
     const float* input = data.Read(Role::kInput) + row * features;
     const float* scale = data.Read(Role::kWeight);
     float* output = data.Write(Role::kOutput) + row * features;

@@ -76,6 +76,7 @@ class StochasticGradientDescentOptimizer final : public Optimizer {
     return absl::StrCat("SGD, rate ", rate_.Description());
   }
   int states_per_weight() const override { return 0; }
+  bool is_elementwise() const override { return true; }
   bool foresees_values() const override { return true; }
 
   absl::Status CheckParameters() const override { return rate_.Check(); }
@@ -121,6 +122,7 @@ class MomentumOptimizer final : public Optimizer {
                            rate_.Description());
   }
   int states_per_weight() const override { return 1; }
+  bool is_elementwise() const override { return true; }
   bool foresees_values() const override { return true; }
 
   absl::Status CheckParameters() const override {
@@ -205,6 +207,7 @@ class AdamOptimizer final : public Optimizer, private Decay {
         second_decay_, epsilon_);
   }
   int states_per_weight() const override { return 2; }
+  bool is_elementwise() const override { return true; }
   bool foresees_values() const override { return true; }
 
   absl::Status CheckParameters() const override {

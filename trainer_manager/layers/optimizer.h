@@ -53,6 +53,11 @@ class Optimizer {
   virtual void Apply(int64_t iteration, int64_t elements, const float* gradient,
                      float* weight, absl::Span<float* const> states) const = 0;
 
+  // Returns whether Apply and StaysFinite treat each element of a weight and of
+  // its states alone. If so, they may be called for parts of a weight, on
+  // several threads at the same time.
+  virtual bool is_elementwise() const { return false; }
+
   // Returns whether StaysFinite predicts every value that is not finite. If
   // not, TrainStep checks weights and states after Apply, and fails if one is
   // not finite; they have changed by then.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 
 namespace footprint {
@@ -15,7 +16,8 @@ constexpr int64_t kLargestMaxWindow = 16;  // kMostWinners fit a byte
 constexpr size_t kMostWinners = 256;
 
 struct Windows {
-  int64_t planes;
+  int64_t batch;
+  int64_t channels;
   int64_t input_height;
   int64_t input_width;
   int64_t output_height;
@@ -56,16 +58,27 @@ class PoolLayer : public Layer {
   }
 
   Windows Geometry(const Shape& input) const {
-    return {input.extent(0) * input.extent(1), input.extent(2), input.extent(3),
+    return {input.extent(0),
+            input.extent(1),
+            input.extent(2),
+            input.extent(3),
             (input.extent(2) - window_) / stride_ + 1,
             (input.extent(3) - window_) / stride_ + 1};
   }
 
+  // Calls work(band) for bands of elements of the batch.
+  static void ForEachBand(const StepData& data, const Windows& w,
+                          absl::FunctionRef<void(const Band&)> work) {
+    data.math().ForEachBand(w.batch,
+                            w.channels * w.input_height * w.input_width, work);
+  }
+
   // Calls visit(first input of the window, output), window by window.
   template <typename Visit>
-  void ForEachWindow(const Windows& w, Visit visit) const {
-    int64_t output = 0;
-    for (int64_t plane = 0; plane < w.planes; ++plane) {
+  void ForEachWindow(const Windows& w, const Band& band, Visit visit) const {
+    int64_t output = band.begin * w.channels * w.output_height * w.output_width;
+    for (int64_t plane = band.begin * w.channels; plane < band.end * w.channels;
+         ++plane) {
       const int64_t start = plane * w.input_height * w.input_width;
       for (int64_t y = 0; y < w.output_height; ++y) {
         for (int64_t x = 0; x < w.output_width; ++x) {
@@ -83,6 +96,12 @@ class PoolLayer : public Layer {
         visit(y * w.input_width + x, y * window_ + x);
       }
     }
+  }
+
+  // Sets the inputs of the band's windows to 0.
+  static void FillInputs(const Windows& w, const Band& band, float* inputs) {
+    const int64_t element = w.channels * w.input_height * w.input_width;
+    std::fill(inputs + band.begin * element, inputs + band.end * element, 0.0f);
   }
 
   const int64_t window_;
@@ -164,12 +183,32 @@ class MaxPool2dLayer final : public PoolLayer {
 
   absl::Status Forward(const StepData& data) const override {
     const Windows w = Geometry(data.shape(Role::kInput));
+    ForEachBand(data, w, [&](const Band& band) { ForwardBand(data, w, band); });
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    const Windows w = Geometry(data.shape(Role::kInputDerivative));
+    ForEachBand(data, w,
+                [&](const Band& band) { DerivativeBand(data, w, band); });
+  }
+
+  void RestoreInput(const StepData& data) const override {
+    const Windows w = Geometry(data.shape(Role::kInput));
+    ForEachBand(data, w, [&](const Band& band) { RestoreBand(data, w, band); });
+  }
+
+ private:
+  void ForwardBand(const StepData& data, const Windows& w,
+                   const Band& band) const {
     const float* input = data.Read(Role::kInput);
     float* output = data.Write(Role::kOutput);
     const bool saves = data.Has(Role::kSaved);
-    uint8_t* saved = saves ? data.Write<uint8_t>(Role::kSaved) : nullptr;
+    uint8_t* saved =
+        saves ? data.Write<uint8_t>(Role::kSaved) + FirstWinner(data, band)
+              : nullptr;
     WinnerCursor winners = Winners(data, Role::kOutput, saves);
-    ForEachWindow(w, [&](int64_t first, int64_t out) {
+    ForEachWindow(w, band, [&](int64_t first, int64_t out) {
       float largest = input[first];
       int64_t largest_winner = 0;
       ForEachWinner(w, [&](int64_t offset, int64_t winner) {
@@ -182,29 +221,33 @@ class MaxPool2dLayer final : public PoolLayer {
       output[out] = largest;
       if (saves) winners.Write(largest_winner, saved);
     });
-    return absl::OkStatus();
   }
 
-  void CalculateDerivative(const StepData& data) const override {
+  void DerivativeBand(const StepData& data, const Windows& w,
+                      const Band& band) const {
     const float* output_derivative = data.Read(Role::kOutputDerivative);
     float* input_derivative = data.Write(Role::kInputDerivative);
-    std::fill(input_derivative,
-              input_derivative + data.elements(Role::kInputDerivative), 0.0f);
-    ForEachLargest(data, Role::kInputDerivative, Role::kOutputDerivative,
+    FillInputs(w, band, input_derivative);
+    ForEachLargest(data, w, band, Role::kOutputDerivative,
                    [&](int64_t in, int64_t out) {
                      input_derivative[in] += output_derivative[out];
                    });
   }
 
-  void RestoreInput(const StepData& data) const override {
+  void RestoreBand(const StepData& data, const Windows& w,
+                   const Band& band) const {
     const float* output = data.Read(Role::kOutput);
     float* input = data.Write(Role::kInput);
-    std::fill(input, input + data.elements(Role::kInput), 0.0f);
-    ForEachLargest(data, Role::kInput, Role::kOutput,
+    FillInputs(w, band, input);
+    ForEachLargest(data, w, band, Role::kOutput,
                    [&](int64_t in, int64_t out) { input[in] = output[out]; });
   }
 
- private:
+  // Returns the index of the band's first byte of winners.
+  static int64_t FirstWinner(const StepData& data, const Band& band) {
+    return band.begin * data.shape(Role::kSaved).extent(1);
+  }
+
   WinnerCursor Winners(const StepData& data, Role output, bool saves) const {
     const int64_t outputs =
         data.elements(output) / data.shape(output).extent(0);
@@ -214,17 +257,17 @@ class MaxPool2dLayer final : public PoolLayer {
 
   // Calls visit(winner in the input, output), window by window.
   template <typename Visit>
-  void ForEachLargest(const StepData& data, Role input, Role output,
-                      Visit visit) const {
-    const Windows w = Geometry(data.shape(input));
-    const uint8_t* saved = data.Read<uint8_t>(Role::kSaved);
+  void ForEachLargest(const StepData& data, const Windows& w, const Band& band,
+                      Role output, Visit visit) const {
+    const uint8_t* saved =
+        data.Read<uint8_t>(Role::kSaved) + FirstWinner(data, band);
     WinnerCursor winners = Winners(data, output, true);
     std::array<int64_t, kMostWinners> offsets =
         {};  // even a poisoned winner is a valid index
     ForEachWinner(w, [&](int64_t offset, int64_t winner) {
       offsets[static_cast<size_t>(winner)] = offset;
     });
-    ForEachWindow(w, [&](int64_t first, int64_t out) {
+    ForEachWindow(w, band, [&](int64_t first, int64_t out) {
       visit(first + offsets[static_cast<size_t>(winners.Read(saved))], out);
     });
   }
@@ -243,26 +286,37 @@ class AveragePool2dLayer final : public PoolLayer {
 
   absl::Status Forward(const StepData& data) const override {
     const Windows w = Geometry(data.shape(Role::kInput));
-    const float* input = data.Read(Role::kInput);
-    float* output = data.Write(Role::kOutput);
-    const float share = 1.0f / static_cast<float>(window_ * window_);
-    ForEachWindow(w, [&](int64_t first, int64_t out) {
-      float sum = 0;
-      ForEachWinner(
-          w, [&](int64_t offset, int64_t) { sum += input[first + offset]; });
-      output[out] = sum * share;
-    });
+    ForEachBand(data, w, [&](const Band& band) { ForwardBand(data, w, band); });
     return absl::OkStatus();
   }
 
   void CalculateDerivative(const StepData& data) const override {
     const Windows w = Geometry(data.shape(Role::kInputDerivative));
+    ForEachBand(data, w,
+                [&](const Band& band) { DerivativeBand(data, w, band); });
+  }
+
+ private:
+  void ForwardBand(const StepData& data, const Windows& w,
+                   const Band& band) const {
+    const float* input = data.Read(Role::kInput);
+    float* output = data.Write(Role::kOutput);
+    const float share = 1.0f / static_cast<float>(window_ * window_);
+    ForEachWindow(w, band, [&](int64_t first, int64_t out) {
+      float sum = 0;
+      ForEachWinner(
+          w, [&](int64_t offset, int64_t) { sum += input[first + offset]; });
+      output[out] = sum * share;
+    });
+  }
+
+  void DerivativeBand(const StepData& data, const Windows& w,
+                      const Band& band) const {
     const float* output_derivative = data.Read(Role::kOutputDerivative);
     float* input_derivative = data.Write(Role::kInputDerivative);
     const float share = 1.0f / static_cast<float>(window_ * window_);
-    std::fill(input_derivative,
-              input_derivative + data.elements(Role::kInputDerivative), 0.0f);
-    ForEachWindow(w, [&](int64_t first, int64_t out) {
+    FillInputs(w, band, input_derivative);
+    ForEachWindow(w, band, [&](int64_t first, int64_t out) {
       const float value = output_derivative[out] * share;
       ForEachWinner(w, [&](int64_t offset, int64_t) {
         input_derivative[first + offset] += value;
@@ -297,11 +351,13 @@ class GlobalAveragePool2dLayer final : public Layer {
     const int64_t plane = data.elements(Role::kInput) / means;
     const float* input = data.Read(Role::kInput);
     float* output = data.Write(Role::kOutput);
-    for (int64_t m = 0; m < means; ++m) {
-      double sum = 0;
-      for (int64_t i = m * plane; i < (m + 1) * plane; ++i) sum += input[i];
-      output[m] = static_cast<float>(sum / static_cast<double>(plane));
-    }
+    data.math().ForEachBand(means, plane, [=](const Band& band) {
+      for (int64_t m = band.begin; m < band.end; ++m) {
+        double sum = 0;
+        for (int64_t i = m * plane; i < (m + 1) * plane; ++i) sum += input[i];
+        output[m] = static_cast<float>(sum / static_cast<double>(plane));
+      }
+    });
     return absl::OkStatus();
   }
 
@@ -310,11 +366,13 @@ class GlobalAveragePool2dLayer final : public Layer {
     const int64_t plane = data.elements(Role::kInputDerivative) / means;
     const float* output_derivative = data.Read(Role::kOutputDerivative);
     float* input_derivative = data.Write(Role::kInputDerivative);
-    for (int64_t m = 0; m < means; ++m) {
-      std::fill(input_derivative + m * plane,
-                input_derivative + (m + 1) * plane,
-                output_derivative[m] / static_cast<float>(plane));
-    }
+    data.math().ForEachBand(means, plane, [=](const Band& band) {
+      for (int64_t m = band.begin; m < band.end; ++m) {
+        std::fill(input_derivative + m * plane,
+                  input_derivative + (m + 1) * plane,
+                  output_derivative[m] / static_cast<float>(plane));
+      }
+    });
   }
 };
 

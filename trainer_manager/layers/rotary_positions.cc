@@ -35,14 +35,14 @@ class RotaryPositionsLayer final : public Layer {
   }
 
   absl::Status Forward(const StepData& data) const override {
-    Turn(data.shape(Role::kInput), 1, data.Read(Role::kInput),
+    Turn(data.math(), data.shape(Role::kInput), 1, data.Read(Role::kInput),
          data.Write(Role::kOutput));
     return absl::OkStatus();
   }
 
   // A rotation's derivative is turned back by the same angle.
   void CalculateDerivative(const StepData& data) const override {
-    Turn(data.shape(Role::kOutputDerivative), -1,
+    Turn(data.math(), data.shape(Role::kOutputDerivative), -1,
          data.Read(Role::kOutputDerivative),
          data.Write(Role::kInputDerivative));
   }
@@ -70,16 +70,24 @@ class RotaryPositionsLayer final : public Layer {
 
   // Turns all pairs by their angles times `direction`. `from` and `to` may be
   // the same.
-  void Turn(const Shape& shape, double direction, const float* from,
-            float* to) const {
-    const int64_t positions = shape.extent(1);
-    const int64_t features = shape.extent(2);
+  void Turn(const MathBackend& math, const Shape& shape, double direction,
+            const float* from, float* to) const {
     if (from != to) {
       std::memcpy(to, from,
                   static_cast<size_t>(shape.elements()) * sizeof(float));
     }
+    math.ForEachBand(
+        shape.extent(1), shape.extent(0) * shape.extent(2),
+        [&](const Band& band) { TurnPositions(shape, direction, band, to); });
+  }
+
+  // Turns the pairs of a band of positions.
+  void TurnPositions(const Shape& shape, double direction, const Band& band,
+                     float* values) const {
+    const int64_t positions = shape.extent(1);
+    const int64_t features = shape.extent(2);
     const int64_t pairs = options_.head_width / 2;
-    for (int64_t position = 0; position < positions; ++position) {
+    for (int64_t position = band.begin; position < band.end; ++position) {
       for (int64_t pair = 0; pair < pairs; ++pair) {
         const double angle =
             static_cast<double>(position) *
@@ -88,8 +96,8 @@ class RotaryPositionsLayer final : public Layer {
         const float cosine = static_cast<float>(std::cos(angle));
         const float sine = static_cast<float>(direction * std::sin(angle));
         for (int64_t row = 0; row < shape.extent(0); ++row) {
-          float* const values = to + (row * positions + position) * features;
-          TurnHeads(values + pair, cosine, sine);
+          TurnHeads(values + (row * positions + position) * features + pair,
+                    cosine, sine);
         }
       }
     }

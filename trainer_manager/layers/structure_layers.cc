@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/math/row_operations.h"
 
 namespace footprint {
 namespace {
@@ -95,7 +96,11 @@ class AddLayer final : public Layer {
     const float* first = data.Read(Role::kInput, 0);
     const float* second = data.Read(Role::kInput, 1);
     float* sum = data.Write(Role::kOutput);
-    for (int64_t i = 0; i < elements; ++i) sum[i] = first[i] + second[i];
+    data.math().ForEachBand(elements, 1, [=](const Band& band) {
+      for (int64_t i = band.begin; i < band.end; ++i) {
+        sum[i] = first[i] + second[i];
+      }
+    });
     return absl::OkStatus();
   }
 
@@ -137,15 +142,16 @@ class MultiplyLayer final : public Layer {
   }
 
   absl::Status Forward(const StepData& data) const override {
-    MultiplyAll(data.elements(Role::kOutput), data.Read(Role::kInput, 0),
-                data.Read(Role::kInput, 1), data.Write(Role::kOutput));
+    MultiplyAll(data.math(), data.elements(Role::kOutput),
+                data.Read(Role::kInput, 0), data.Read(Role::kInput, 1),
+                data.Write(Role::kOutput));
     return absl::OkStatus();
   }
 
   void CalculateDerivative(const StepData& data) const override {
     for (int i = 0; i < 2; ++i) {
       if (!data.Has(Role::kInputDerivative, i)) continue;
-      MultiplyAll(data.elements(Role::kOutputDerivative),
+      MultiplyAll(data.math(), data.elements(Role::kOutputDerivative),
                   data.Read(Role::kOutputDerivative),
                   data.Read(Role::kInput, 1 - i),
                   data.Write(Role::kInputDerivative, i));
@@ -153,9 +159,14 @@ class MultiplyLayer final : public Layer {
   }
 
  private:
-  static void MultiplyAll(int64_t elements, const float* first,
-                          const float* second, float* product) {
-    for (int64_t i = 0; i < elements; ++i) product[i] = first[i] * second[i];
+  static void MultiplyAll(const MathBackend& math, int64_t elements,
+                          const float* first, const float* second,
+                          float* product) {
+    math.ForEachBand(elements, 1, [=](const Band& band) {
+      for (int64_t i = band.begin; i < band.end; ++i) {
+        product[i] = first[i] * second[i];
+      }
+    });
   }
 };
 
@@ -307,13 +318,21 @@ class EmbeddingLayer final : public Layer {
     const int32_t* indices = data.Read<int32_t>(Role::kInput);
     const float* derivative = data.Read(Role::kOutputDerivative);
     float* gradient = data.Write(Role::kGradient);
-    std::fill(gradient, gradient + entries_ * width_, 0.0f);
-    for (int64_t i = 0; i < positions; ++i) {
-      float* row = gradient + indices[i] * width_;
-      for (int64_t c = 0; c < width_; ++c) {
-        row[c] += derivative[i * width_ + c];
+    const int64_t width = width_;
+    const int64_t entries = entries_;
+    // Bands of columns, since several positions may have the same row.
+    data.math().ForEachBand(width, entries + positions, [=](const Band& band) {
+      for (int64_t row = 0; row < entries; ++row) {
+        std::fill(gradient + row * width + band.begin,
+                  gradient + row * width + band.end, 0.0f);
       }
-    }
+      for (int64_t i = 0; i < positions; ++i) {
+        float* row = gradient + indices[i] * width;
+        for (int64_t c = band.begin; c < band.end; ++c) {
+          row[c] += derivative[i * width + c];
+        }
+      }
+    });
   }
 
  private:
@@ -349,25 +368,27 @@ class PositionEmbeddingLayer final : public Layer {
 
   absl::Status Forward(const StepData& data) const override {
     const int64_t table_elements = data.elements(Role::kWeight);
-    const int64_t elements = data.elements(Role::kInput);
     const float* input = data.Read(Role::kInput);
     const float* table = data.Read(Role::kWeight);
     float* output = data.Write(Role::kOutput);
-    for (int64_t i = 0; i < elements; ++i) {
-      output[i] = input[i] + table[i % table_elements];
-    }
+    const int64_t batch = data.elements(Role::kInput) / table_elements;
+    data.math().ForEachBand(table_elements, batch, [=](const Band& band) {
+      for (int64_t b = 0; b < batch; ++b) {
+        const int64_t first = b * table_elements;
+        for (int64_t i = band.begin; i < band.end; ++i) {
+          output[first + i] = input[first + i] + table[i];
+        }
+      }
+    });
     return absl::OkStatus();
   }
 
   void CalculateGradient(const StepData& data) const override {
     const int64_t table_elements = data.elements(Role::kGradient);
-    const int64_t elements = data.elements(Role::kOutputDerivative);
-    const float* derivative = data.Read(Role::kOutputDerivative);
-    float* gradient = data.Write(Role::kGradient);
-    std::fill(gradient, gradient + table_elements, 0.0f);
-    for (int64_t i = 0; i < elements; ++i) {
-      gradient[i % table_elements] += derivative[i];
-    }
+    SumRows(data.math(),
+            data.elements(Role::kOutputDerivative) / table_elements,
+            table_elements, data.Read(Role::kOutputDerivative),
+            data.Write(Role::kGradient));
   }
 
   void CalculateDerivative(const StepData& data) const override {

@@ -834,6 +834,16 @@ HWY_EXPORT(Derivative);
 // Multiplications below which it takes longer to wake threads than to go on
 // alone.
 constexpr double kTeamProducts = 1 << 20;
+// The same limit for elements of an array that a loop passes over.
+constexpr double kTeamElements = 1 << 15;
+// Bands of single elements begin at a cache line of their array.
+constexpr int64_t kLineElements = 16;
+
+double CountProducts(const Extent& extent) {
+  return static_cast<double>(extent.rows) *
+         static_cast<double>(extent.columns) *
+         static_cast<double>(extent.inner);
+}
 
 // Runs on one thread.
 class Backend : public MathBackend {
@@ -900,8 +910,6 @@ class Backend : public MathBackend {
   }
 
  private:
-  // Threads that share large products.
-  virtual int threads() const { return 1; }
   // Calls job(worker) once on each thread, and returns when all have returned.
   virtual void RunOnEach(absl::FunctionRef<void(int worker)> job) const {
     job(0);
@@ -919,10 +927,8 @@ class Backend : public MathBackend {
   template <typename RunShare>
   void RunShares(const Extent& extent, void* workspace,
                  RunShare run_share) const {
-    const double products = static_cast<double>(extent.rows) *
-                            static_cast<double>(extent.columns) *
-                            static_cast<double>(extent.inner);
-    if (threads() == 1 || workspace == nullptr || products < kTeamProducts) {
+    if (threads() == 1 || workspace == nullptr ||
+        CountProducts(extent) < kTeamProducts) {
       run_share(Share(), workspace);
       return;
     }
@@ -939,8 +945,30 @@ class TeamBackend final : public Backend {
  public:
   explicit TeamBackend(int threads) : team_(threads), threads_(team_.size()) {}
 
- private:
   int threads() const override { return threads_; }
+  bool Divides(const MatrixProduct& product) const override {
+    return threads_ > 1 && WorkspaceBytes(product) != 0 &&
+           CountProducts(FindExtent(product)) >= kTeamProducts;
+  }
+  const MathBackend& OneThread() const override { return HighwayBackend(); }
+  void ForEachBand(int64_t count, int64_t index_size,
+                   absl::FunctionRef<void(const Band&)> work) const override {
+    const int64_t unit = index_size == 1 ? kLineElements : 1;
+    const int64_t units = (count + unit - 1) / unit;
+    if (threads_ == 1 || units < 2 ||
+        static_cast<double>(count) * static_cast<double>(index_size) <
+            kTeamElements) {
+      MathBackend::ForEachBand(count, index_size, work);
+      return;
+    }
+    RunOnEach([&](int thread) {
+      const int64_t begin = units * thread / threads_ * unit;
+      const int64_t end = units * (thread + 1) / threads_ * unit;
+      if (begin < end) work({thread, begin, std::min(end, count)});
+    });
+  }
+
+ private:
   void RunOnEach(absl::FunctionRef<void(int worker)> job) const override {
     MutexLock lock(&mutex_);
     team_.Run(job);

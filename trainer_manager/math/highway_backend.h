@@ -30,10 +30,11 @@ const MathBackend& HighwayBackend();
 // small (below 2^20 multiplications), among `threads` threads, of which the
 // calling thread is one. Each computes a band of the result's rows or columns
 // as one thread would, so the bits do not depend on the number of threads.
-// Other work of the layers stays on the calling thread. If the system refuses
-// to start some, there are fewer. Memory: the stack of each thread, and a
-// planned workspace for each. The backend must outlive the plans and managers
-// that are made with it. If several share it, one product runs at a time.
+// ForEachBand divides loops over at least 2^15 array elements. If the system
+// refuses to start some threads, there are fewer. Memory: the stack of each
+// thread, and a planned workspace for each. The backend must outlive the plans
+// and managers that are made with it. If several share it, one product or loop
+// runs at a time.
 std::unique_ptr<const MathBackend> MakeTeamBackend(int threads);
 
 }  // namespace footprint

@@ -7,10 +7,15 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <set>
+#include <thread>
 #include <vector>
 
 #include "footprint/base/files/refuse_system_call.h"
 #include "footprint/base/simd/each_vector_target.h"
+#include "footprint/base/threads/mutex.h"
+#include "footprint/trainer_manager/math/math_backend.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -424,6 +429,75 @@ TEST(HighwayBackendTest, ATeamTakesNoMoreWorkspaceForLess) {
   EXPECT_EQ(team->WorkspaceBytes(MatrixProduct{32, 50, 50}), 0);
   EXPECT_GE(team->WorkspaceBytes(whole),
             3 * HighwayBackend().WorkspaceBytes(whole));
+}
+
+// Counts how often each index is in a band, and the bands themselves.
+struct Bands {
+  std::vector<int> visits;
+  std::vector<int64_t> begins;
+  std::set<int> workers;
+  std::set<std::thread::id> threads;
+};
+
+Bands FindBands(const MathBackend& math, int64_t count, int64_t index_size) {
+  Bands bands;
+  bands.visits.resize(static_cast<size_t>(count));
+  Mutex mutex;
+  math.ForEachBand(count, index_size, [&](const Band& band) {
+    MutexLock lock(&mutex);
+    for (int64_t i = band.begin; i < band.end; ++i) {
+      ++bands.visits[static_cast<size_t>(i)];
+    }
+    bands.begins.push_back(band.begin);
+    bands.workers.insert(band.thread);
+    bands.threads.insert(std::this_thread::get_id());
+  });
+  return bands;
+}
+
+TEST(HighwayBackendTest, BandsOfALongLoopRunOnDifferentThreads) {
+  const auto team = MakeTeamBackend(3);
+  for (const int64_t count : {2, 3, 7, 1000, 65536, 65537}) {
+    SCOPED_TRACE(count);
+    const Bands bands = FindBands(*team, count, 1 << 15);
+    EXPECT_THAT(bands.visits, testing::Each(1));
+    EXPECT_EQ(bands.begins.size(), std::min<size_t>(3, bands.visits.size()));
+    EXPECT_EQ(bands.workers.size(), bands.begins.size());
+    EXPECT_EQ(bands.threads.size(), bands.begins.size());
+    for (const int worker : bands.workers) EXPECT_LT(worker, team->threads());
+  }
+}
+
+TEST(HighwayBackendTest, BandsOfElementsBeginAtCacheLines) {
+  const auto team = MakeTeamBackend(3);
+  const Bands bands = FindBands(*team, 100001, 1);
+  EXPECT_THAT(bands.visits, testing::Each(1));
+  ASSERT_EQ(bands.begins.size(), 3u);
+  for (const int64_t begin : bands.begins) EXPECT_EQ(begin % 16, 0);
+}
+
+TEST(HighwayBackendTest, AShortLoopAndOneThreadHaveOneBand) {
+  const auto team = MakeTeamBackend(3);
+  for (const MathBackend* math : {team.get(), &HighwayBackend()}) {
+    const bool is_team = math->threads() > 1;
+    const Bands bands =
+        FindBands(*math, is_team ? 1000 : 100000, is_team ? 10 : 1);
+    EXPECT_THAT(bands.visits, testing::Each(1));
+    EXPECT_THAT(bands.begins, testing::ElementsAre(0));
+    EXPECT_THAT(bands.workers, testing::ElementsAre(0));
+    EXPECT_THAT(bands.threads,
+                testing::ElementsAre(std::this_thread::get_id()));
+    EXPECT_TRUE(FindBands(*math, 0, 1 << 20).begins.empty());
+  }
+  EXPECT_EQ(&team->OneThread(), &HighwayBackend());
+  EXPECT_EQ(&HighwayBackend().OneThread(), &HighwayBackend());
+}
+
+TEST(HighwayBackendTest, ATeamSaysWhichProductsItDivides) {
+  const auto team = MakeTeamBackend(2);
+  EXPECT_TRUE(team->Divides({256, 256, 64}));
+  EXPECT_FALSE(team->Divides({64, 64, 64}));
+  EXPECT_FALSE(HighwayBackend().Divides({256, 256, 64}));
 }
 
 TEST(HighwayBackendTest, ANanComesThrough) {

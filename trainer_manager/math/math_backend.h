@@ -1,5 +1,5 @@
-// Matrix products and convolutions behind one interface, so that tests can
-// compare a library with plain loops.
+// Matrix products, convolutions and divided loops behind one interface, so that
+// tests can compare a library with plain loops.
 //
 //   const footprint::MathBackend& math = footprint::ReferenceMath();
 //   math.Multiply({rows, columns, inner}, left, right, result, workspace);
@@ -16,6 +16,8 @@
 #define FOOTPRINT_TRAINER_MANAGER_MATH_MATH_BACKEND_H_
 
 #include <cstdint>
+
+#include "absl/functional/function_ref.h"
 
 namespace footprint {
 
@@ -46,6 +48,13 @@ struct Convolution {
 };
 
 enum class ConvolutionStep { kForward, kGradient, kDerivative };
+
+// The indices of a loop that one thread runs: from `begin` to before `end`.
+struct Band {
+  int thread = 0;  // below MathBackend::threads(), different for each band
+  int64_t begin = 0;
+  int64_t end = 0;
+};
 
 class MathBackend {
  public:
@@ -81,6 +90,26 @@ class MathBackend {
                                      const float* output_derivative,
                                      float* input_derivative,
                                      void* workspace) const = 0;
+
+  // Returns the largest number of threads that work at the same time. A backend
+  // with several threads overrides this and the next three functions.
+  virtual int threads() const { return 1; }
+  // Returns whether Multiply divides this product among the threads.
+  virtual bool Divides(const MatrixProduct&) const { return false; }
+  // Returns a backend with the same bits that computes on the calling thread.
+  // It lives as long as this one.
+  virtual const MathBackend& OneThread() const { return *this; }
+  // Divides the indices of a loop, from 0 to `count`, into bands, calls `work`
+  // for each, at the same time on different threads, and returns when all calls
+  // have returned. There is only one band if the loop is short: `index_size` is
+  // the number of array elements that an index stands for. Band limits depend
+  // on the number of threads, so what `work` writes for an index must not
+  // depend on the other indices of its band. `work` may use only OneThread().
+  virtual void ForEachBand(
+      int64_t count, int64_t /*index_size*/,
+      absl::FunctionRef<void(const Band& band)> work) const {
+    if (count > 0) work({0, 0, count});
+  }
 };
 
 // Returns a backend of plain loops without workspaces. It is never destroyed.

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Times the steps of training_steps.cc in PyTorch: the same networks, one thread.
+"""Times the steps of training_steps.cc in PyTorch: the same networks.
 
-    pytorch_steps.py vgg16 32 1
+    pytorch_steps.py vgg16 32 1 2
 
-The last is how many steps each line read asks for. PyTorch's settings are those that take the least memory without more time: ReLU in
-place, gradients set to none. Exit status 3 where this Python cannot import PyTorch;
+The numbers are the rows of a batch, the steps that each line of input asks for, and
+the threads. With one thread the times are of the processor, with several those that
+pass. PyTorch's settings are those that take the least memory without more time: ReLU
+in place, gradients set to none. Exit status 3 where this Python cannot import PyTorch;
 standard error says why.
 """
 
@@ -122,8 +124,11 @@ def blas():
 
 
 def main():
-    name, batch, steps = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    torch.set_num_threads(1)
+    name = sys.argv[1]
+    batch, steps, threads = (int(word) for word in sys.argv[2:])
+    torch.set_num_threads(threads)
+    # With several threads, processor time would count those that wait, too.
+    clock = time.process_time if threads == 1 else time.perf_counter
     torch.manual_seed(1)
     with open("/proc/self/clear_refs", "w") as clear:
         clear.write("5")  # the high-water mark begins anew
@@ -148,10 +153,10 @@ def main():
     step()
     print("ready PyTorch", torch.__version__, "with", blas(), flush=True)
     for _line in sys.stdin:
-        begin = time.process_time()
+        begin = clock()
         for _ in range(steps):
             step()
-        print((time.process_time() - begin) / steps, flush=True)
+        print((clock() - begin) / steps, flush=True)
     print(status_bytes("VmHWM") - begin_bytes, flush=True)
 
 

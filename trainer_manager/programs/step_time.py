@@ -18,6 +18,15 @@ thread, warmed up. Ratios of processor time are medians over the rounds, with a
 Memory is by how much the resident set grew at most since the model was created;
 what is planned is beside it.
 
+With --threads, the programs are others:
+
+  one         planned, on one thread
+  several     planned, on so many threads
+  wall        the same as several, timed by the time that passes
+  PyTorch     on so many threads, timed by the time that passes
+
+The time of one and several is the processor time of the busiest thread.
+
 Exit status: 0, or 1 if a goal is missed or a program fails; with --must_meet,
 unresolved or not measured counts as missed.
 """
@@ -54,15 +63,17 @@ NETWORKS = {
 PAIRS = [("planned", "plain", 1.03), ("budget", "plain", 1.35),
          ("parts", "plain", None), ("file", "plain", None),
          ("planned", "PyTorch", 1.25), ("budget", "PyTorch", None)]
+# The same for several threads; the first goal is that of two.
+THREAD_PAIRS = [("several", "one", 1 / 1.8), ("wall", "PyTorch", 1.1)]
 PYTHON = os.environ.get("FOOTPRINT_PYTORCH_PYTHON", "/usr/bin/python3")
 
 
 class Program:
     """One training, step by step."""
 
-    def __init__(self, argv):
-        environment = dict(os.environ, OMP_NUM_THREADS="1",
-                           OPENBLAS_NUM_THREADS="1")
+    def __init__(self, argv, threads=1):
+        environment = dict(os.environ, OMP_NUM_THREADS=str(threads),
+                           OPENBLAS_NUM_THREADS=str(threads))
         self.argv = argv
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE,
@@ -100,49 +111,58 @@ class Program:
         return grown
 
 
-def start_peer(argv):
+def start_peer(argv, threads):
     """Returns the program, or the reason why it cannot run; the other is None or empty."""
     try:
-        program = Program(argv)
+        program = Program(argv, threads)
     except OSError as error:
         return None, "`%s` cannot be run: %s" % (" ".join(argv), error.strerror)
     why = program.why_absent()
     return (None, why) if why else (program, "")
 
 
-def start(network, batch):
+def start(network, batch, threads):
     """Returns the programs by name, and by name why others cannot run."""
     steps, budgets = NETWORKS[network]
     own = ["trainer_manager/programs/training_steps", "--network=" + network,
            "--batch=%d" % batch, "--steps=%d" % steps]
-    programs = {
-        "plain": Program(own + ["--recompute=false"]),
-        "planned": Program(own),
-    }
-    for name, flags in budgets.items():
-        programs[name] = Program(own + flags)
+    if threads > 1:
+        several = own + ["--threads=%d" % threads]
+        programs = {
+            "one": Program(own + ["--time=thread"]),
+            "several": Program(several + ["--time=thread"]),
+            "wall": Program(several + ["--time=wall"]),
+        }
+    else:
+        programs = {
+            "plain": Program(own + ["--recompute=false"]),
+            "planned": Program(own),
+        }
+        for name, flags in budgets.items():
+            programs[name] = Program(own + flags)
     for name, program in programs.items():
         why = program.why_absent()
         if why:
             sys.exit("step_time: %s of %s did not start: %s" % (name, network, why))
     peer, why = start_peer(
         [PYTHON, "-B", "trainer_manager/programs/pytorch_steps.py", network, str(batch),
-         str(steps)])
+         str(steps), str(threads)], threads)
     if why:
         return programs, {"PyTorch": why}
     programs["PyTorch"] = peer
     return programs, {}
 
 
-def measure(network, batch, rounds):
+def measure(network, batch, rounds, threads):
     """Prints the tables of one network; returns the verdicts."""
-    programs, absent = start(network, batch)
+    programs, absent = start(network, batch, threads)
     seconds = take_turns(programs, rounds, lambda name, _: programs[name].step())
-    print("\n## %s, batch %d, %d rounds\n" % (network, batch, rounds))
+    print("\n## %s, batch %d, %d rounds, %d thread%s\n" % (
+        network, batch, rounds, threads, "s" if threads > 1 else ""))
     print("| step time | ratio | 95 % interval | goal | verdict |")
     print("|---|---|---|---|---|")
     verdicts = []
-    for name, baseline, goal in PAIRS:
+    for name, baseline, goal in THREAD_PAIRS if threads > 1 else PAIRS:
         if name not in programs:
             continue
         shown_goal = "" if goal is None else "<= %.2f" % goal
@@ -174,13 +194,15 @@ def main():
     parser.add_argument("--networks", default=",".join(NETWORKS))
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--threads", type=int, default=1,
+                        help="threads of each program; with several, the table is of them")
     parser.add_argument("--must_meet", action="store_true")
     arguments = parser.parse_args()
     verdicts = []
     for network in arguments.networks.split(","):
         if network not in NETWORKS:
             sys.exit("step_time: no network is named %r" % network)
-        verdicts += measure(network, arguments.batch, arguments.rounds)
+        verdicts += measure(network, arguments.batch, arguments.rounds, arguments.threads)
         sys.stdout.flush()
     bad = {"missed"}
     if arguments.must_meet:

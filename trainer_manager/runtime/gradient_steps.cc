@@ -2,30 +2,60 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/math/finite_values.h"
+#include "footprint/trainer_manager/math/math_backend.h"
 
 namespace footprint {
 namespace {
 
 using States = std::array<float*, kMostOptimizerStates>;
 
-// Returns the states of weight `index` among `states`.
+// Returns the states of weight `index` from element `first` on, which are
+// stored in `states`.
 absl::Span<float* const> CollectStates(const StepData& data,
                                        const Optimizer& optimizer, int index,
-                                       States* states) {
+                                       int64_t first, States* states) {
   const int count = optimizer.states_per_weight();
   for (int j = 0; j < count; ++j) {
     (*states)[static_cast<size_t>(j)] =
-        data.Write(Role::kOptimizerState, index * count + j);
+        data.Write(Role::kOptimizerState, index * count + j) + first;
   }
   return absl::MakeConstSpan(states->data(), static_cast<size_t>(count));
+}
+
+// Calls work(band) for bands of a weight's elements: for all of them at once
+// unless the optimizer treats each element alone.
+void ForEachBandOfWeight(const StepData& data, const Optimizer& optimizer,
+                         int index, absl::FunctionRef<void(const Band&)> work) {
+  const int64_t elements = data.elements(Role::kGradient, index);
+  const MathBackend& math =
+      optimizer.is_elementwise() ? data.math() : data.math().OneThread();
+  math.ForEachBand(elements, 1, work);
+}
+
+bool StaysFinite(const StepData& data, const Optimizer& optimizer, int index,
+                 int64_t iteration) {
+  std::atomic<bool> finite(true);
+  ForEachBandOfWeight(data, optimizer, index, [&](const Band& band) {
+    States states;
+    if (!optimizer.StaysFinite(
+            iteration, band.end - band.begin,
+            data.Read(Role::kGradient, index) + band.begin,
+            data.Write(Role::kWeight, index) + band.begin,
+            CollectStates(data, optimizer, index, band.begin, &states))) {
+      finite = false;
+    }
+  });
+  return finite;
 }
 
 absl::Status CheckGradient(const StepData& data, int index) {
@@ -55,20 +85,26 @@ void AddTensors(const StepData& data) {
   const float* first = data.Read(Role::kInput, 0);
   const float* second = data.Read(Role::kInput, 1);
   float* sum = data.Write(Role::kOutput);
-  const int64_t elements = data.elements(Role::kOutput);
-  for (int64_t i = 0; i < elements; ++i) sum[i] = first[i] + second[i];
+  data.math().ForEachBand(data.elements(Role::kOutput), 1,
+                          [=](const Band& band) {
+                            for (int64_t i = band.begin; i < band.end; ++i) {
+                              sum[i] = first[i] + second[i];
+                            }
+                          });
 }
 
 void AccumulateGradient(const StepData& data, int64_t part, int64_t parts,
                         float weight) {
-  const int64_t elements = data.elements(Role::kInput);
   const float* gradient = data.Read(Role::kInput);
   float* sum = data.Write(Role::kOutput);
   const float share = part + 1 == parts ? 1.0f / static_cast<float>(parts) : 1;
-  for (int64_t i = 0; i < elements; ++i) {
-    const float weighted = weight * gradient[i];
-    sum[i] = (part == 0 ? weighted : sum[i] + weighted) * share;
-  }
+  data.math().ForEachBand(
+      data.elements(Role::kInput), 1, [=](const Band& band) {
+        for (int64_t i = band.begin; i < band.end; ++i) {
+          const float weighted = weight * gradient[i];
+          sum[i] = (part == 0 ? weighted : sum[i] + weighted) * share;
+        }
+      });
 }
 
 bool ClipGradients(const StepData& data, float norm) {
@@ -100,23 +136,17 @@ absl::Status PrepareGradients(const StepData& data,
   const bool cuts = std::isfinite(clip_value);
   for (int i = 0; data.Has(Role::kGradient, i); ++i) {
     const Optimizer& optimizer = optimizers.At(i);
-    const int64_t elements = data.elements(Role::kGradient, i);
     if (cuts) {
       // Infinity must be found first, since the cut would hide it.
       const absl::Status status = CheckGradient(data, i);
       if (!status.ok()) return status;
       float* gradient = data.Write(Role::kGradient, i);
+      const int64_t elements = data.elements(Role::kGradient, i);
       for (int64_t e = 0; e < elements; ++e) {
         gradient[e] = std::min(std::max(gradient[e], -clip_value), clip_value);
       }
     }
-    States states;
-    if (optimizer.StaysFinite(iteration, elements,
-                              data.Read(Role::kGradient, i),
-                              data.Write(Role::kWeight, i),
-                              CollectStates(data, optimizer, i, &states))) {
-      continue;
-    }
+    if (StaysFinite(data, optimizer, i, iteration)) continue;
     const absl::Status status = CheckGradient(data, i);
     if (!status.ok()) return status;
     return absl::OutOfRangeError(absl::StrCat(
@@ -132,15 +162,20 @@ absl::Status ApplyGradients(const StepData& data,
                             int64_t iteration) {
   for (int i = 0; data.Has(Role::kGradient, i); ++i) {
     const Optimizer& optimizer = optimizers.At(i);
+    ForEachBandOfWeight(data, optimizer, i, [&](const Band& band) {
+      States states;
+      optimizer.Apply(iteration, band.end - band.begin,
+                      data.Read(Role::kGradient, i) + band.begin,
+                      data.Write(Role::kWeight, i) + band.begin,
+                      CollectStates(data, optimizer, i, band.begin, &states));
+    });
+    if (optimizer.foresees_values()) continue;
     States states;
     const absl::Span<float* const> used =
-        CollectStates(data, optimizer, i, &states);
+        CollectStates(data, optimizer, i, /*first=*/0, &states);
     const int64_t elements = data.elements(Role::kGradient, i);
-    float* const weight = data.Write(Role::kWeight, i);
-    optimizer.Apply(iteration, elements, data.Read(Role::kGradient, i), weight,
-                    used);
-    if (optimizer.foresees_values()) continue;
-    absl::Status status = CheckUpdated("weight", i, weight, elements);
+    absl::Status status =
+        CheckUpdated("weight", i, data.Write(Role::kWeight, i), elements);
     for (size_t j = 0; j < used.size() && status.ok(); ++j) {
       status = CheckUpdated("a state of weight", i, used[j], elements);
     }

@@ -1,12 +1,18 @@
 #include "footprint/trainer_manager/runtime/gradient_steps.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/layers/tensor_type.h"
+#include "footprint/trainer_manager/math/highway_backend.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -18,20 +24,24 @@ using ::testing::ElementsAre;
 
 constexpr float kNoLimit = std::numeric_limits<float>::infinity();
 
-// A step on vectors of two values.
+// A step on vectors of two values, or of another number.
 class Step {
  public:
+  explicit Step(int64_t values = 2, const MathBackend& math = ReferenceMath())
+      : spec_({{values}}), math_(math) {}
+
   Step& Add(Role role, int index, std::vector<float>* values, bool read,
             bool written) {
     slots_.push_back({{role, index}, read, written, &spec_, values->data()});
     return *this;
   }
   StepData data() const {
-    return {slots_, NetworkMode::kTraining, /*seed=*/0, ReferenceMath()};
+    return {slots_, NetworkMode::kTraining, /*seed=*/0, math_};
   }
 
  private:
-  const TensorType spec_ = {{2}};
+  const TensorType spec_;
+  const MathBackend& math_;
   std::vector<StepData::Slot> slots_;
 };
 
@@ -141,6 +151,81 @@ TEST(GradientStepsTest, GivesEachWeightItsOwnStates) {
   EXPECT_THAT(ApplyGradients(step.data(), *momentum, 1), IsOk());
   EXPECT_THAT(states[0], ElementsAre(1, 1));
   EXPECT_THAT(states[1], ElementsAre(2, 2));
+}
+
+constexpr int64_t kManyValues = 100003;
+
+// Trains a weight of kManyValues for two iterations. Returns the weight and its
+// states, one after the other.
+std::vector<float> Train(const Optimizer& optimizer, const MathBackend& math) {
+  std::vector<float> gradient;
+  for (int64_t i = 0; i < kManyValues; ++i) {
+    gradient.push_back(static_cast<float>(i * 7919 % 2003 - 1001) / 1009.0f);
+  }
+  std::vector<float> weight = gradient;
+  std::vector<std::vector<float>> states(
+      static_cast<size_t>(optimizer.states_per_weight()),
+      std::vector<float>(kManyValues));
+  Step step(kManyValues, math);
+  step.Add(Role::kGradient, 0, &gradient, true, true)
+      .Add(Role::kWeight, 0, &weight, false, true);
+  for (size_t i = 0; i < states.size(); ++i) {
+    step.Add(Role::kOptimizerState, static_cast<int>(i), &states[i], false,
+             true);
+  }
+  for (const int64_t iteration : {1, 2}) {
+    EXPECT_THAT(PrepareGradients(step.data(), optimizer, kNoLimit, iteration),
+                IsOk());
+    EXPECT_THAT(ApplyGradients(step.data(), optimizer, iteration), IsOk());
+  }
+  for (const std::vector<float>& state : states) {
+    weight.insert(weight.end(), state.begin(), state.end());
+  }
+  return weight;
+}
+
+TEST(GradientStepsTest, ThreadsGiveTheBitsOfOneThread) {
+  const auto team = MakeTeamBackend(3);
+  for (const OptimizerPointer& optimizer :
+       {StochasticGradientDescent(0.1f), Momentum(0.1f), Adam(0.1f),
+        AdamW(0.1f)}) {
+    EXPECT_EQ(Train(*optimizer, *team), Train(*optimizer, HighwayBackend()))
+        << optimizer->name();
+  }
+}
+
+TEST(GradientStepsTest, EachThreadLooksForValuesThatAreNotFinite) {
+  const auto team = MakeTeamBackend(3);
+  for (const int64_t index : {int64_t{5}, kManyValues / 2, kManyValues - 1}) {
+    std::vector<float> gradient(kManyValues);
+    std::vector<float> weight(kManyValues);
+    gradient[static_cast<size_t>(index)] = kNoLimit;
+    Step step(kManyValues, *team);
+    step.Add(Role::kGradient, 0, &gradient, true, true)
+        .Add(Role::kWeight, 0, &weight, false, true);
+    EXPECT_THAT(
+        std::string(PrepareGradients(step.data(), *StochasticGradientDescent(1),
+                                     kNoLimit, 1)
+                        .message()),
+        ::testing::HasSubstr(absl::StrCat("at index ", index)));
+  }
+}
+
+// The step depends on all elements, as in rules that use a weight's norm.
+class LargestFirst final : public Optimizer {
+ public:
+  int states_per_weight() const override { return 0; }
+  void Apply(int64_t, int64_t elements, const float* gradient, float* weight,
+             absl::Span<float* const>) const override {
+    const float largest = *std::max_element(gradient, gradient + elements);
+    for (int64_t i = 0; i < elements; ++i) weight[i] -= largest * gradient[i];
+  }
+};
+
+TEST(GradientStepsTest, ARuleOverTheWholeWeightIsNotDivided) {
+  const auto team = MakeTeamBackend(3);
+  EXPECT_EQ(Train(LargestFirst(), *team),
+            Train(LargestFirst(), HighwayBackend()));
 }
 
 }  // namespace

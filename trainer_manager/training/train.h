@@ -58,9 +58,8 @@ struct TrainOptions {
   // order and the first weights.
   ManagerOptions manager;
   MemoryOptions memory;
-  // The number of threads among which products and convolutions are divided,
-  // from 1 to 64; the bits do not depend on it
-  // (//trainer_manager/math:highway_backend).
+  // The number of threads among which each step is divided, from 1 to 64; the
+  // bits do not depend on it (//trainer_manager/math:highway_backend).
   int threads = 1;
   int64_t epochs = 1;
   bool shuffle = true;
