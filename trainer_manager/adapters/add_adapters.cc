@@ -242,9 +242,11 @@ void AdapterBuilder::BuildNetwork() {
       for (const Adapter& adapter : adapters_of_[place->second]) {
         matrices.push_back(adapter.matrices);
       }
-      layer = LoraFullyConnected(
-          resolved_.layers[place->second].signature.output.shape.extent(-1),
-          std::move(matrices));
+      const LayerSignature& signature =
+          resolved_.layers[place->second].signature;
+      layer = LoraFullyConnected(signature.output.shape.extent(-1),
+                                 std::move(matrices),
+                                 /*bias=*/signature.weights.size() == 2);
     }
     result_.network.AddLayer(node.name, layer, node.inputs, node.weights_of);
   }

@@ -44,6 +44,7 @@ constexpr int64_t kInner = 96;
 constexpr int64_t kHeads = 4;
 constexpr int64_t kKeyHeads = 2;
 constexpr int64_t kHeadWidth = kWidth / kHeads;
+constexpr bool kNoBias = false;
 constexpr int kSteps = 200;
 constexpr const char* kLinear[] = {"self_attn.q_proj", "self_attn.k_proj",
                                    "self_attn.v_proj", "self_attn.o_proj",
@@ -72,22 +73,22 @@ void AddBlock(const std::string& name, const std::string& input,
   const std::string norm2 = part("post_attention_layernorm");
   constexpr int64_t kKeyWidth = kKeyHeads * kHeadWidth;
   add("input_layernorm", RmsNormalization(), {input});
-  add("self_attn.q_proj", FullyConnected(kWidth), {norm1});
-  add("self_attn.k_proj", FullyConnected(kKeyWidth), {norm1});
-  add("self_attn.v_proj", FullyConnected(kKeyWidth), {norm1});
+  add("self_attn.q_proj", FullyConnected(kWidth, kNoBias), {norm1});
+  add("self_attn.k_proj", FullyConnected(kKeyWidth, kNoBias), {norm1});
+  add("self_attn.v_proj", FullyConnected(kKeyWidth, kNoBias), {norm1});
   add("qk", Concatenate(2),
       {part("self_attn.q_proj"), part("self_attn.k_proj")});
   add("qkv", Concatenate(2), {part("qk"), part("self_attn.v_proj")});
   add("rotary", RotaryPositions(rotary), {part("qkv")});
   add("attention", Attention(attention), {part("rotary")});
-  add("self_attn.o_proj", FullyConnected(kWidth), {part("attention")});
+  add("self_attn.o_proj", FullyConnected(kWidth, kNoBias), {part("attention")});
   add("sum1", Add(), {input, part("self_attn.o_proj")});
   add("post_attention_layernorm", RmsNormalization(), {part("sum1")});
-  add("mlp.gate_proj", FullyConnected(kInner), {norm2});
+  add("mlp.gate_proj", FullyConnected(kInner, kNoBias), {norm2});
   add("silu", Silu(), {part("mlp.gate_proj")});
-  add("mlp.up_proj", FullyConnected(kInner), {norm2});
+  add("mlp.up_proj", FullyConnected(kInner, kNoBias), {norm2});
   add("product", Multiply(), {part("silu"), part("mlp.up_proj")});
-  add("mlp.down_proj", FullyConnected(kWidth), {part("product")});
+  add("mlp.down_proj", FullyConnected(kWidth, kNoBias), {part("product")});
   network->AddLayer(name, Add(), {part("sum1"), part("mlp.down_proj")});
 }
 
@@ -99,12 +100,12 @@ Network Llama() {
   AddBlock("model.layers.0", "model.embed_tokens", &network);
   AddBlock("model.layers.1", "model.layers.0", &network);
   network.AddLayer("model.norm", RmsNormalization(), {"model.layers.1"});
-  network.AddLayer("lm_head", FullyConnected(kGoldenWords), {"model.norm"});
+  network.AddLayer("lm_head", FullyConnected(kGoldenWords, kNoBias),
+                   {"model.norm"});
   network.AddLayer("loss", SoftmaxCrossEntropy(), {"lm_head"});
   return network;
 }
 
-// Biases, which Llama does not have, stay zero.
 void SetWeights(const AdaptedNetwork& adapted, const Parameters& parameters,
                 GoldenDraws* draws) {
   const auto fill = [&](const std::string& name, float scale) {

@@ -156,5 +156,45 @@ TEST(TrainAdaptersTest, TheBaseMayStayInItsFile) {
   EXPECT_EQ(ReadTestFile(in_file + weights), ReadTestFile(in_memory + weights));
 }
 
+// A training of adapters continues only with the base with which it began.
+TEST(TrainAdaptersTest, AnotherBaseIsRefused) {
+  const std::string state = TestPath("other_base_training.safetensors");
+  const auto plan = PlanExecution(Rows(), NetworkMode::kTraining, {});
+  TrainOptions options;
+  options.manager.optimizer = AdamW(0.01f);
+  options.memory.read_frozen_weights = true;
+  options.state_path = state;
+  LoraOptions lora;
+  lora.targets = {{"hidden*"}};
+  lora.rank = 4;
+  const auto adapted = AddAdapters(Rows(), lora);
+  ASSERT_THAT(adapted, IsOk());
+  for (const uint64_t seed : {3, 4}) {
+    options.manager.weights_file =
+        TestPath("base" + std::to_string(seed) + ".safetensors");
+    ASSERT_THAT(SaveParameters(**Parameters::Create(*plan, seed),
+                               options.manager.weights_file),
+                IsOk());
+  }
+  const std::string other = options.manager.weights_file;
+  options.manager.weights_file = TestPath("base3.safetensors");
+  ASSERT_THAT(Train(adapted->network, Means(0), options), IsOk());
+  // The same weights in another file, and more epochs.
+  const std::string copy = TestPath("copy.safetensors");
+  std::filesystem::copy_file(options.manager.weights_file, copy);
+  options.manager.weights_file = copy;
+  options.epochs = 2;
+  EXPECT_THAT(Train(adapted->network, Means(0), options), IsOk());
+  const std::string before = ReadTestFile(state);
+  options.manager.weights_file = other;
+  options.epochs = 3;
+  const absl::Status refused =
+      Train(adapted->network, Means(0), options).status();
+  EXPECT_THAT(refused, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(std::string(refused.message()),
+              testing::HasSubstr("its training read other frozen weights"));
+  EXPECT_EQ(ReadTestFile(state), before);
+}
+
 }  // namespace
 }  // namespace footprint

@@ -29,7 +29,9 @@ LayerPointer MakeFullyConnected(Properties* properties) {
   int64_t units = 0;
   properties->Require("unit");
   properties->Take("unit", &units);
-  return FullyConnected(units);
+  bool bias = true;
+  properties->Take("bias", &bias);
+  return FullyConnected(units, bias);
 }
 
 LayerPointer MakeConvolution(Properties* properties) {

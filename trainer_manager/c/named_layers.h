@@ -6,7 +6,7 @@
 //
 // Names and keys are those of NNTrainer if it has such a layer:
 //
-//   fully_connected      unit
+//   fully_connected      unit, bias
 //   conv2d               filters, kernel_size, stride, padding, bias, groups
 //   pooling2d            pooling (max, average, global_average), pool_size,
 //                        stride

@@ -37,6 +37,11 @@ std::vector<Case> ImageCases() {
   const TensorType rows = {{2, 6}};
   return {
       {"fully_connected", "unit=10", "fully connected", {rows}, {2, 10}},
+      {"fully_connected",
+       "unit=10, bias=false",
+       "fully connected",
+       {rows},
+       {2, 10}},
       {"conv2d",
        "filters=6, kernel_size=3, stride=2, padding=2, bias=false, groups=2",
        "convolution 2d",

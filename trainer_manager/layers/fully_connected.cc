@@ -10,7 +10,7 @@ namespace {
 
 class FullyConnectedLayer final : public Layer {
  public:
-  explicit FullyConnectedLayer(int64_t units) : units_(units) {}
+  FullyConnectedLayer(int64_t units, bool bias) : units_(units), bias_(bias) {}
 
   absl::string_view type() const override { return "fully connected"; }
 
@@ -29,13 +29,16 @@ class FullyConnectedLayer final : public Layer {
     signature.output.shape = input;
     signature.output.shape.set_extent(input.rank() - 1, units_);
     signature.weights = {
-        {"weight", {{features, units_}}, Initializer::kUniformByFan},
-        {"bias", {{units_}}, Initializer::kZeros}};
-    signature.forward.reads = {
-        {Role::kInput}, {Role::kWeight, 0}, {Role::kWeight, 1}};
+        {"weight", {{features, units_}}, Initializer::kUniformByFan}};
+    signature.forward.reads = {{Role::kInput}, {Role::kWeight, 0}};
     signature.forward.writes = {{Role::kOutput}};
     signature.gradient.reads = {{Role::kInput}, {Role::kOutputDerivative}};
-    signature.gradient.writes = {{Role::kGradient, 0}, {Role::kGradient, 1}};
+    signature.gradient.writes = {{Role::kGradient, 0}};
+    if (bias_) {
+      signature.weights.push_back({"bias", {{units_}}, Initializer::kZeros});
+      signature.forward.reads.push_back({Role::kWeight, 1});
+      signature.gradient.writes.push_back({Role::kGradient, 1});
+    }
     signature.derivative.reads = {{Role::kWeight, 0},
                                   {Role::kOutputDerivative}};
     signature.derivative.writes = {{Role::kInputDerivative}};
@@ -63,7 +66,9 @@ class FullyConnectedLayer final : public Layer {
     data.math().Multiply(ForwardProduct(rows, features),
                          data.Read(Role::kInput), data.Read(Role::kWeight, 0),
                          output, data.Workspace());
-    AddToRows(data.math(), rows, units_, data.Read(Role::kWeight, 1), output);
+    if (bias_) {
+      AddToRows(data.math(), rows, units_, data.Read(Role::kWeight, 1), output);
+    }
     return absl::OkStatus();
   }
 
@@ -74,8 +79,10 @@ class FullyConnectedLayer final : public Layer {
     data.math().Multiply(GradientProduct(rows, features),
                          data.Read(Role::kInput), derivative,
                          data.Write(Role::kGradient, 0), data.Workspace());
-    SumRows(data.math(), rows, units_, derivative,
-            data.Write(Role::kGradient, 1));
+    if (bias_) {
+      SumRows(data.math(), rows, units_, derivative,
+              data.Write(Role::kGradient, 1));
+    }
   }
 
   void CalculateDerivative(const StepData& data) const override {
@@ -99,12 +106,13 @@ class FullyConnectedLayer final : public Layer {
   }
 
   const int64_t units_;
+  const bool bias_;
 };
 
 }  // namespace
 
-LayerPointer FullyConnected(int64_t units) {
-  return std::make_shared<FullyConnectedLayer>(units);
+LayerPointer FullyConnected(int64_t units, bool bias) {
+  return std::make_shared<FullyConnectedLayer>(units, bias);
 }
 
 }  // namespace footprint

@@ -25,11 +25,22 @@ TEST(FullyConnectedTest, MultipliesAndAdds) {
   EXPECT_THAT(harness.Values(Role::kOutput), ElementsAre(14.5f, 139.5f));
 }
 
+TEST(FullyConnectedTest, WithoutABiasItOnlyMultiplies) {
+  LayerHarness harness(FullyConnected(2, /*bias=*/false), {{{1, 3}}});
+  EXPECT_EQ(harness.signature().weights.size(), 1u);
+  harness.Values(Role::kInput) = {1, 2, 3};
+  harness.Values(Role::kWeight, 0) = {1, 10, 2, 20, 3, 30};
+  ASSERT_THAT(harness.Forward(), IsOk());
+  EXPECT_THAT(harness.Values(Role::kOutput), ElementsAre(14, 140));
+}
+
 TEST(FullyConnectedTest, BackwardMatchesCentralDifferences) {
   for (const Shape& shape : {Shape{4, 3}, Shape{2, 3, 5}, Shape{1, 2, 2, 3}}) {
-    LayerHarness harness(FullyConnected(6), {{shape}});
-    EXPECT_LT(harness.WorstGradientError(), 1e-3) << shape.ToString();
-    EXPECT_LT(harness.WorstDerivativeError(), 1e-3) << shape.ToString();
+    for (const bool bias : {true, false}) {
+      LayerHarness harness(FullyConnected(6, bias), {{shape}});
+      EXPECT_LT(harness.WorstGradientError(), 1e-3) << shape.ToString();
+      EXPECT_LT(harness.WorstDerivativeError(), 1e-3) << shape.ToString();
+    }
   }
 }
 

@@ -119,6 +119,7 @@ std::vector<Case> AllLayers() {
       {"grouped attention", Attention({4, true, 2}), {sequence}},
       {"convolution", Convolution2d(Convolved()), {images}},
       {"fully connected", FullyConnected(13), {matrix}},
+      {"fully connected, no bias", FullyConnected(13, false), {matrix}},
       {"LoRA", LoraFullyConnected(13, {{}}), {matrix}},
       {"squared error", MeanSquaredError(squared), {matrix}},
       {"softmax", SoftmaxCrossEntropy(softmax), {matrix}},

@@ -111,8 +111,8 @@ void AddScaled(const float* from, int64_t count, float scale, float* to) {
 
 class LoraLayer final : public Layer {
  public:
-  LoraLayer(int64_t units, std::vector<LoraMatrices> matrices)
-      : units_(units), matrices_(std::move(matrices)) {}
+  LoraLayer(int64_t units, std::vector<LoraMatrices> matrices, bool bias)
+      : units_(units), matrices_(std::move(matrices)), bias_(bias) {}
 
   absl::string_view type() const override { return "LoRA fully connected"; }
 
@@ -148,6 +148,7 @@ class LoraLayer final : public Layer {
 
   const int64_t units_;
   const std::vector<LoraMatrices> matrices_;
+  const bool bias_;
 };
 
 absl::Status LoraLayer::CheckMatrices(const LoraMatrices& matrices,
@@ -232,15 +233,16 @@ absl::StatusOr<LayerSignature> LoraLayer::Describe(
   signature.output.shape.set_extent(input.rank() - 1, units_);
   // The frozen weight and bias are declared as statistics, which no optimizer
   // changes.
-  signature.statistics = {
-      {"weight",
-       {{features, units_}},
-       Initializer::kUniformByFan,
-       /*is_constant=*/true},
-      {"bias", {{units_}}, Initializer::kZeros, /*is_constant=*/true}};
-  signature.forward.reads = {{Role::kInput},
-                             {Role::kRunningStatistic, 0},
-                             {Role::kRunningStatistic, 1}};
+  signature.statistics = {{"weight",
+                           {{features, units_}},
+                           Initializer::kUniformByFan,
+                           /*is_constant=*/true}};
+  signature.forward.reads = {{Role::kInput}, {Role::kRunningStatistic, 0}};
+  if (bias_) {
+    signature.statistics.push_back(
+        {"bias", {{units_}}, Initializer::kZeros, /*is_constant=*/true});
+    signature.forward.reads.push_back({Role::kRunningStatistic, 1});
+  }
   signature.gradient.reads = {{Role::kInput}, {Role::kOutputDerivative}};
   signature.derivative.reads = {{Role::kRunningStatistic, 0},
                                 {Role::kOutputDerivative}};
@@ -288,8 +290,10 @@ absl::Status LoraLayer::Forward(const StepData& data) const {
   data.math().Multiply(BaseForward(rows, features), data.Read(Role::kInput),
                        data.Read(Role::kRunningStatistic, 0), output,
                        data.Workspace());
-  AddToRows(data.math(), rows, units_, data.Read(Role::kRunningStatistic, 1),
-            output);
+  if (bias_) {
+    AddToRows(data.math(), rows, units_, data.Read(Role::kRunningStatistic, 1),
+              output);
+  }
   for (size_t i = 0; i < matrices_.size(); ++i) {
     AddBranch(data, MakeBranch(matrices_[i], features),
               2 * static_cast<int>(i));
@@ -408,8 +412,8 @@ std::string LoraMatrixName(const LoraMatrices& matrices, char which) {
 }
 
 LayerPointer LoraFullyConnected(int64_t units,
-                                std::vector<LoraMatrices> matrices) {
-  return std::make_shared<LoraLayer>(units, std::move(matrices));
+                                std::vector<LoraMatrices> matrices, bool bias) {
+  return std::make_shared<LoraLayer>(units, std::move(matrices), bias);
 }
 
 }  // namespace footprint

@@ -52,7 +52,8 @@ std::string LoraMatrixName(const LoraMatrices& matrices, char which);
 // of matrices for one part have one name, which resolving refuses with
 // AlreadyExists.
 LayerPointer LoraFullyConnected(int64_t units,
-                                std::vector<LoraMatrices> matrices);
+                                std::vector<LoraMatrices> matrices,
+                                bool bias = true);
 
 }  // namespace footprint
 

@@ -48,9 +48,12 @@ TEST(LoraTest, BackwardMatchesCentralDifferences) {
     for (const std::vector<LoraMatrices>& matrices :
          {std::vector<LoraMatrices>{{2, 0.5f}},
           std::vector<LoraMatrices>{{2, 2.0f, 0, 3}, {1, 0.25f, 2, 3}}}) {
-      LayerHarness harness(LoraFullyConnected(6, matrices), {{shape}});
-      EXPECT_LT(harness.WorstGradientError(), 1e-3) << shape.ToString();
-      EXPECT_LT(harness.WorstDerivativeError(), 1e-3) << shape.ToString();
+      for (const bool bias : {true, false}) {
+        LayerHarness harness(LoraFullyConnected(6, matrices, bias), {{shape}});
+        EXPECT_EQ(harness.signature().statistics.size(), bias ? 2u : 1u);
+        EXPECT_LT(harness.WorstGradientError(), 1e-3) << shape.ToString();
+        EXPECT_LT(harness.WorstDerivativeError(), 1e-3) << shape.ToString();
+      }
     }
   }
 }

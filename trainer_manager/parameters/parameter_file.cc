@@ -112,9 +112,9 @@ absl::Status LoadTensors(const SafetensorsFile& file, const ParameterMap& map,
   if (!sources.ok()) return sources.status();
   std::vector<float> buffer(kTensorBufferValues);
   for (size_t i = 0; i < chosen->size(); ++i) {
-    const absl::Status status = CheckTensorValues(
-        file, (*sources)[i], (*chosen)[i].name, absl::MakeSpan(buffer));
-    if (!status.ok()) return status;
+    const auto print = CheckTensorValues(file, (*sources)[i], (*chosen)[i].name,
+                                         absl::MakeSpan(buffer));
+    if (!print.ok()) return print.status();
   }
   for (size_t i = 0; i < chosen->size(); ++i) {
     const absl::Status status = ReadTensorValues(

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/fingerprint.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
 
 namespace footprint {
@@ -126,13 +127,17 @@ absl::StatusOr<TensorSource> FindTensorSource(const SafetensorsIndex& index,
       fits_transposed ? "; transposed it would fit: see ParameterMap" : ""));
 }
 
-absl::Status CheckTensorValues(const SafetensorsFile& file,
-                               const TensorSource& source,
-                               absl::string_view parameter,
-                               absl::Span<float> buffer) {
-  return ReadByParts(
+absl::StatusOr<uint64_t> CheckTensorValues(const SafetensorsFile& file,
+                                           const TensorSource& source,
+                                           absl::string_view parameter,
+                                           absl::Span<float> buffer) {
+  uint64_t print = kFingerprintOfNothing;
+  const absl::Status status = ReadByParts(
       file, *source.tensor, buffer,
       [&](size_t first, absl::Span<const float> part) -> absl::Status {
+        print = Fingerprint(part.data(),
+                            static_cast<int64_t>(part.size() * sizeof(float)),
+                            print);
         const int64_t place = FirstRefused(parameter, part);
         if (place < 0) return absl::OkStatus();
         return absl::InvalidArgumentError(absl::StrCat(
@@ -141,6 +146,8 @@ absl::Status CheckTensorValues(const SafetensorsFile& file,
             first + static_cast<size_t>(place),
             "; no parameter takes NaN or infinity, no variance less than 0"));
       });
+  if (!status.ok()) return status;
+  return print;
 }
 
 absl::Status ReadTensorValues(const SafetensorsFile& file,

@@ -4,9 +4,9 @@
 //   auto source = footprint::FindTensorSource(file.index(), map, "fc.weight",
 //                                             shape);
 //   std::vector<float> buffer(footprint::kTensorBufferValues);
-//   absl::Status status =
+//   auto print =
 //       CheckTensorValues(file, *source, "fc.weight", absl::MakeSpan(buffer));
-//   if (status.ok()) {
+//   if (print.ok()) {
 //     status = ReadTensorValues(file, *source, absl::MakeSpan(buffer), values);
 //   }
 //
@@ -51,13 +51,15 @@ absl::StatusOr<TensorSource> FindTensorSource(const SafetensorsIndex& index,
                                               absl::string_view parameter,
                                               const Shape& shape);
 
-// Reads all values once. Returns InvalidArgument, with the place, if the
+// Reads all values once. Returns their fingerprint in the layout of the file
+// (//base/files:fingerprint), or InvalidArgument, with the place, if the
 // parameter takes one of them not: NaN, infinity or a variance below 0. Other
-// errors are those of WatchedFile::Read.
-absl::Status CheckTensorValues(const SafetensorsFile& file,
-                               const TensorSource& source,
-                               absl::string_view parameter,
-                               absl::Span<float> buffer);
+// errors are those of WatchedFile::Read. The number of values in the buffer
+// must be even, since the fingerprint depends on where parts begin otherwise.
+absl::StatusOr<uint64_t> CheckTensorValues(const SafetensorsFile& file,
+                                           const TensorSource& source,
+                                           absl::string_view parameter,
+                                           absl::Span<float> buffer);
 
 // Reads the values in the layout of the model. Only a transposed matrix needs
 // the buffer. Errors are those of WatchedFile::Read.

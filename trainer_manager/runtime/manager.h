@@ -37,6 +37,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
@@ -179,6 +180,11 @@ class Manager {
   // These return the seed of the options, and the current optimizer.
   uint64_t seed() const { return runner_.seed(); }
   const OptimizerPointer& optimizer() const { return runner_.optimizer(); }
+  // Returns a hash of the weights that the plan reads from their file
+  // (ManagerOptions::weights_file), or nothing if it reads none.
+  absl::optional<uint64_t> frozen_weights_fingerprint() const {
+    return runner_.frozen_weights_fingerprint();
+  }
 
  private:
   Manager(const ExecutionPlan& plan, StepTable table,

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "footprint/base/memory/memory_block.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
@@ -60,6 +61,11 @@ class StepRunner {
   // WeightReader::Open.
   absl::Status OpenWeights(const ExecutionPlan& plan, const std::string& path,
                            const ParameterMap& map);
+  // Returns WeightReader::fingerprint, or nothing if the plan reads no weights.
+  absl::optional<uint64_t> frozen_weights_fingerprint() const {
+    if (weights_ == nullptr) return absl::nullopt;
+    return weights_->fingerprint();
+  }
 
   const StepTable& table() const { return table_; }
   // Returns the index of the step that calculates the loss, or 0 if there is

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/types/optional.h"
 #include "footprint/base/safetensors/safetensors_file.h"
 #include "footprint/trainer_manager/parameters/parameter_file.h"
 #include "footprint/trainer_manager/parameters/parameter_map.h"
@@ -21,6 +22,7 @@ constexpr char kVersionKey[] = "footprint.version";
 constexpr char kVersion[] = "1";
 constexpr char kSeedKey[] = "footprint.seed";
 constexpr char kOptimizerKey[] = "footprint.optimizer";
+constexpr char kFrozenKey[] = "footprint.frozen_weights";
 constexpr char kNotePrefix[] = "note.";
 // No training takes as many, and counting on from here cannot overflow.
 constexpr int64_t kMostIterations = int64_t{1} << 53;
@@ -52,6 +54,23 @@ absl::Status CheckSame(const SafetensorsFile& file, const std::string& key,
                    "\", and this one \"", here,
                    "\"; create the manager with "
                    "the same"));
+}
+
+std::string ToHex(uint64_t fingerprint) {
+  return absl::StrCat(absl::Hex(fingerprint, absl::kZeroPad16));
+}
+
+// Fails if the file's training read other frozen weights than this one. One of
+// both may hold them in memory; then its file of the training has them.
+absl::Status CheckFrozenWeights(const SafetensorsFile& file,
+                                const Manager& manager) {
+  const std::string there = FindText(file.index().metadata(), kFrozenKey);
+  const absl::optional<uint64_t> here = manager.frozen_weights_fingerprint();
+  if (there.empty() || !here || there == ToHex(*here)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(file.name(), ": its training read other frozen weights (",
+                   there, ") than those of ManagerOptions::weights_file (",
+                   ToHex(*here), "); give it the file with which it began"));
 }
 
 absl::StatusOr<int64_t> ReadIteration(const SafetensorsFile& file) {
@@ -104,6 +123,7 @@ absl::Status CheckMetadata(const SafetensorsFile& file, const Manager& manager,
   if (status.ok()) {
     status = CheckSame(file, kSeedKey, absl::StrCat(manager.seed()), "seed");
   }
+  if (status.ok()) status = CheckFrozenWeights(file, manager);
   if (!status.ok() || check == nullptr) return status;
   status = check(notes, iteration);
   if (status.ok()) return status;
@@ -122,6 +142,9 @@ absl::Status SaveTraining(const ExecutionPlan& plan, const Manager& manager,
       {kVersionKey, kVersion},
       {kSeedKey, absl::StrCat(manager.seed())},
       {kOptimizerKey, std::string(manager.optimizer()->name())}};
+  if (const auto frozen = manager.frozen_weights_fingerprint()) {
+    metadata[kFrozenKey] = ToHex(*frozen);
+  }
   for (const auto& [name, text] : notes) {
     metadata[absl::StrCat(kNotePrefix, name)] = text;
   }

@@ -12,8 +12,9 @@
 // The file is a safetensors file. It holds the weights and running statistics
 // by their names, and the optimizer's states of each weight (NAME.optimizer0,
 // ...). Its metadata are the version of these files, the iteration, the seed,
-// the optimizer's name and the caller's notes, such as its position in the data
-// or its best loss. The learning rate's schedule and the random numbers of
+// the optimizer's name, a hash of the frozen weights if they stay in a file of
+// their own, and the caller's notes, such as its position in the data or its
+// best loss. The learning rate's schedule and the random numbers of
 // dropout continue from the iteration. The plan may be another one of the same
 // network: another budget, other micro-batches. LoadParameters reads the
 // parameters from such a file for an inference.
@@ -58,8 +59,9 @@ using CheckNotes =
 // notes. `check`, if given, is called before the first value changes; its error
 // is returned with the file's name before the message. Returns InvalidArgument
 // also if the file is not that of a training, has another version, or is from
-// another network, optimizer or seed, or if its iteration is not valid. Other
-// errors are those of SaveTraining and LoadParameters.
+// another network, optimizer, seed or file of frozen weights, or if its
+// iteration is not valid. Other errors are those of SaveTraining and
+// LoadParameters.
 absl::StatusOr<TrainingNotes> ResumeTraining(absl::string_view path,
                                              const ExecutionPlan& plan,
                                              Manager* manager,

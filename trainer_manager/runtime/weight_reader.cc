@@ -3,6 +3,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/fingerprint.h"
+#include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/networks/network.h"
 
@@ -54,9 +56,13 @@ absl::StatusOr<std::unique_ptr<WeightReader>> WeightReader::Open(
     const absl::StatusOr<TensorSource> source = FindTensorSource(
         reader->file_.index(), map, operand.name, operand.spec.shape);
     if (!source.ok()) return source.status();
-    const absl::Status status = CheckTensorValues(
+    const absl::StatusOr<uint64_t> print = CheckTensorValues(
         reader->file_, *source, operand.name, absl::MakeSpan(buffer));
-    if (!status.ok()) return status;
+    if (!print.ok()) return print.status();
+    // A sum, since the order in which plans read may differ.
+    reader->fingerprint_ += MixBits(
+        *print ^ Fingerprint(operand.name.data(),
+                             static_cast<int64_t>(operand.name.size())));
     is_transposed |= source->transposed;
     reader->sources_.push_back(*source);
   }

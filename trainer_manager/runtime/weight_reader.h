@@ -50,6 +50,10 @@ class WeightReader {
       const ExecutionPlan& plan, const std::string& path,
       const ParameterMap& map);
 
+  // Returns a hash of the weights that the plan reads and of their names. It
+  // differs between layouts of a file, but not between budgets.
+  uint64_t fingerprint() const { return fingerprint_; }
+
   // Writes the weights of a step to its slots. `first` is the number of
   // operands that earlier steps of the plan read. Returns FailedPrecondition if
   // the file has changed. Other errors are those of FileError
@@ -68,6 +72,7 @@ class WeightReader {
   std::vector<TensorSource> sources_;
   std::vector<uint32_t> source_of_;  // for each operand
   std::vector<float> buffer_;        // empty unless a source is transposed
+  uint64_t fingerprint_ = 0;
 };
 
 }  // namespace footprint
