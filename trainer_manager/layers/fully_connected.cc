@@ -8,9 +8,12 @@
 namespace footprint {
 namespace {
 
+// The bias is part of the type, since a member for it would take 16 bytes of
+// the heap.
+template <bool kBias>
 class FullyConnectedLayer final : public Layer {
  public:
-  FullyConnectedLayer(int64_t units, bool bias) : units_(units), bias_(bias) {}
+  explicit FullyConnectedLayer(int64_t units) : units_(units) {}
 
   absl::string_view type() const override { return "fully connected"; }
 
@@ -34,7 +37,7 @@ class FullyConnectedLayer final : public Layer {
     signature.forward.writes = {{Role::kOutput}};
     signature.gradient.reads = {{Role::kInput}, {Role::kOutputDerivative}};
     signature.gradient.writes = {{Role::kGradient, 0}};
-    if (bias_) {
+    if constexpr (kBias) {
       signature.weights.push_back({"bias", {{units_}}, Initializer::kZeros});
       signature.forward.reads.push_back({Role::kWeight, 1});
       signature.gradient.writes.push_back({Role::kGradient, 1});
@@ -66,7 +69,7 @@ class FullyConnectedLayer final : public Layer {
     data.math().Multiply(ForwardProduct(rows, features),
                          data.Read(Role::kInput), data.Read(Role::kWeight, 0),
                          output, data.Workspace());
-    if (bias_) {
+    if constexpr (kBias) {
       AddToRows(data.math(), rows, units_, data.Read(Role::kWeight, 1), output);
     }
     return absl::OkStatus();
@@ -79,7 +82,7 @@ class FullyConnectedLayer final : public Layer {
     data.math().Multiply(GradientProduct(rows, features),
                          data.Read(Role::kInput), derivative,
                          data.Write(Role::kGradient, 0), data.Workspace());
-    if (bias_) {
+    if constexpr (kBias) {
       SumRows(data.math(), rows, units_, derivative,
               data.Write(Role::kGradient, 1));
     }
@@ -106,13 +109,13 @@ class FullyConnectedLayer final : public Layer {
   }
 
   const int64_t units_;
-  const bool bias_;
 };
 
 }  // namespace
 
 LayerPointer FullyConnected(int64_t units, bool bias) {
-  return std::make_shared<FullyConnectedLayer>(units, bias);
+  if (bias) return std::make_shared<FullyConnectedLayer<true>>(units);
+  return std::make_shared<FullyConnectedLayer<false>>(units);
 }
 
 }  // namespace footprint
