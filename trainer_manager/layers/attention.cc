@@ -313,12 +313,13 @@ class AttentionLayer final : public Layer {
   template <typename Visit>
   void ForEachRowOfScores(const Head& head, const Scratch& scratch,
                           const Visit& visit) const {
+    const float scale = head.Scale();
     scratch.math.ForEachBand(
         head.positions, head.positions, [&](const Band& band) {
           for (int64_t i = band.begin; i < band.end; ++i) {
             float* row = scratch.scores + i * head.positions;
             const int64_t seen = Seen(head, i);
-            for (int64_t j = 0; j < seen; ++j) row[j] *= head.Scale();
+            for (int64_t j = 0; j < seen; ++j) row[j] *= scale;
             visit(row, seen, i);
             std::fill(row + seen, row + head.positions, 0.0f);
           }

@@ -289,6 +289,30 @@ struct Rows {
   }
 };
 
+// The operands of a step that normalizes rows.
+struct NormalizedRows {
+  int64_t features;
+  const float* input;
+  const float* scale;
+  const float* shift;
+  float* output;
+
+  explicit NormalizedRows(const StepData& data)
+      : features(data.shape(Role::kInput).extent(-1)),
+        input(data.Read(Role::kInput)),
+        scale(data.Read(Role::kWeight, 0)),
+        shift(data.Read(Role::kWeight, 1)),
+        output(data.Write(Role::kOutput)) {}
+
+  void Normalize(int64_t row, float mean, float inverse) const {
+    const float* from = input + row * features;
+    float* to = output + row * features;
+    for (int64_t f = 0; f < features; ++f) {
+      to[f] = scale[f] * ((from[f] - mean) * inverse) + shift[f];
+    }
+  }
+};
+
 class LayerNormalizationLayer final : public Layer {
  public:
   explicit LayerNormalizationLayer(float epsilon) : epsilon_(epsilon) {}
@@ -312,12 +336,13 @@ class LayerNormalizationLayer final : public Layer {
   }
 
   absl::Status Forward(const StepData& data) const override {
-    const Rows layout(data.shape(Role::kInput));
-    const int64_t features = layout.features;
-    const float* input = data.Read(Role::kInput);
+    const NormalizedRows rows(data);
+    const int64_t features = rows.features;
     const bool training = data.Has(Role::kSaved, 0);
-    layout.ForEachRow(data, [&, features, input, training](int64_t r) {
-      const float* row = input + r * features;
+    float* means = training ? data.Write(Role::kSaved, 0) : nullptr;
+    float* inverses = training ? data.Write(Role::kSaved, 1) : nullptr;
+    Rows(data.shape(Role::kInput)).ForEachRow(data, [=](int64_t r) {
+      const float* row = rows.input + r * features;
       double sum = 0;
       for (int64_t f = 0; f < features; ++f) sum += row[f];
       const double mean = sum / static_cast<double>(features);
@@ -329,19 +354,20 @@ class LayerNormalizationLayer final : public Layer {
       const float inverse = static_cast<float>(
           1.0 / std::sqrt(squares / static_cast<double>(features) + epsilon_));
       if (training) {
-        data.Write(Role::kSaved, 0)[r] = row_mean;
-        data.Write(Role::kSaved, 1)[r] = inverse;
+        means[r] = row_mean;
+        inverses[r] = inverse;
       }
-      Normalize(data, features, r, row_mean, inverse);
+      rows.Normalize(r, row_mean, inverse);
     });
     return absl::OkStatus();
   }
 
   absl::Status Recompute(const StepData& data) const override {
-    const Rows layout(data.shape(Role::kInput));
-    layout.ForEachRow(data, [&](int64_t r) {
-      Normalize(data, layout.features, r, data.Read(Role::kSaved, 0)[r],
-                data.Read(Role::kSaved, 1)[r]);
+    const NormalizedRows rows(data);
+    const float* means = data.Read(Role::kSaved, 0);
+    const float* inverses = data.Read(Role::kSaved, 1);
+    Rows(data.shape(Role::kInput)).ForEachRow(data, [=](int64_t r) {
+      rows.Normalize(r, means[r], inverses[r]);
     });
     return absl::OkStatus();
   }
@@ -413,18 +439,29 @@ class LayerNormalizationLayer final : public Layer {
     }
   }
 
-  static void Normalize(const StepData& data, int64_t features, int64_t row,
-                        float mean, float inverse) {
-    const float* input = data.Read(Role::kInput) + row * features;
-    const float* scale = data.Read(Role::kWeight, 0);
-    const float* shift = data.Read(Role::kWeight, 1);
-    float* output = data.Write(Role::kOutput) + row * features;
+  const float epsilon_;
+};
+
+// The operands of a step that scales rows.
+struct ScaledRows {
+  int64_t features;
+  const float* input;
+  const float* scale;
+  float* output;
+
+  explicit ScaledRows(const StepData& data)
+      : features(data.shape(Role::kInput).extent(-1)),
+        input(data.Read(Role::kInput)),
+        scale(data.Read(Role::kWeight)),
+        output(data.Write(Role::kOutput)) {}
+
+  void Scale(int64_t row, float inverse) const {
+    const float* from = input + row * features;
+    float* to = output + row * features;
     for (int64_t f = 0; f < features; ++f) {
-      output[f] = scale[f] * ((input[f] - mean) * inverse) + shift[f];
+      to[f] = scale[f] * (from[f] * inverse);
     }
   }
-
-  const float epsilon_;
 };
 
 class RmsNormalizationLayer final : public Layer {
@@ -466,26 +503,29 @@ class RmsNormalizationLayer final : public Layer {
   }
 
   absl::Status Forward(const StepData& data) const override {
-    const Rows layout(data.shape(Role::kInput));
-    const int64_t features = layout.features;
-    layout.ForEachRow(data, [&, features](int64_t r) {
-      const float* row = data.Read(Role::kInput) + r * features;
+    const ScaledRows rows(data);
+    const int64_t features = rows.features;
+    float* inverses =
+        data.Has(Role::kSaved) ? data.Write(Role::kSaved) : nullptr;
+    Rows(data.shape(Role::kInput)).ForEachRow(data, [=](int64_t r) {
+      const float* row = rows.input + r * features;
       double squares = 0;
       for (int64_t f = 0; f < features; ++f) {
         squares += static_cast<double>(row[f]) * row[f];
       }
       const float inverse = static_cast<float>(
           1.0 / std::sqrt(squares / static_cast<double>(features) + epsilon_));
-      if (data.Has(Role::kSaved)) data.Write(Role::kSaved)[r] = inverse;
-      Scale(data, features, r, inverse);
+      if (inverses != nullptr) inverses[r] = inverse;
+      rows.Scale(r, inverse);
     });
     return absl::OkStatus();
   }
 
   absl::Status Recompute(const StepData& data) const override {
-    const Rows layout(data.shape(Role::kInput));
-    layout.ForEachRow(data, [&](int64_t r) {
-      Scale(data, layout.features, r, data.Read(Role::kSaved)[r]);
+    const ScaledRows rows(data);
+    const float* inverses = data.Read(Role::kSaved);
+    Rows(data.shape(Role::kInput)).ForEachRow(data, [=](int64_t r) {
+      rows.Scale(r, inverses[r]);
     });
     return absl::OkStatus();
   }
@@ -501,12 +541,15 @@ class RmsNormalizationLayer final : public Layer {
     const Rows layout(data.shape(Role::kInput));
     const int64_t features = layout.features;
     const float* scale = data.Read(Role::kWeight);
-    layout.ForEachRow(data, [&, features, scale](int64_t r) {
-      const float* input = data.Read(Role::kInput) + r * features;
-      const float* derivative =
-          data.Read(Role::kOutputDerivative) + r * features;
-      float* result = data.Write(Role::kInputDerivative) + r * features;
-      const float inverse = data.Read(Role::kSaved)[r];
+    const float* inputs = data.Read(Role::kInput);
+    const float* derivatives = data.Read(Role::kOutputDerivative);
+    const float* inverses = data.Read(Role::kSaved);
+    float* results = data.Write(Role::kInputDerivative);
+    layout.ForEachRow(data, [=](int64_t r) {
+      const float* input = inputs + r * features;
+      const float* derivative = derivatives + r * features;
+      float* result = results + r * features;
+      const float inverse = inverses[r];
       float along = 0;
       for (int64_t f = 0; f < features; ++f) {
         along += derivative[f] * scale[f] * (input[f] * inverse);
@@ -534,16 +577,6 @@ class RmsNormalizationLayer final : public Layer {
         const int64_t i = r * layout.features + f;
         scale[f] += derivative[i] * (input[i] * inverse);
       }
-    }
-  }
-
-  static void Scale(const StepData& data, int64_t features, int64_t row,
-                    float inverse) {
-    const float* input = data.Read(Role::kInput) + row * features;
-    const float* scale = data.Read(Role::kWeight);
-    float* output = data.Write(Role::kOutput) + row * features;
-    for (int64_t f = 0; f < features; ++f) {
-      output[f] = scale[f] * (input[f] * inverse);
     }
   }
 

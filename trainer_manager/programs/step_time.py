@@ -20,7 +20,8 @@ what is planned is beside it.
 
 With --threads, the programs are others:
 
-  one         planned, on one thread
+  one         planned, on one thread; as many copies at once as several has
+              threads, since a thread is slower beside another on its core
   several     planned, on so many threads
   wall        the same as several, timed by the time that passes
   PyTorch     on so many threads, timed by the time that passes
@@ -99,9 +100,12 @@ class Program:
                 " ".join(self.argv), self.process.wait(), self.errors.read()[-2000:]))
         return float(line)
 
-    def step(self):
+    def ask(self):
         self.process.stdin.write("step\n")
         self.process.stdin.flush()
+
+    def step(self):
+        self.ask()
         return self.read()
 
     def finish(self):
@@ -109,6 +113,26 @@ class Program:
         grown = self.read()
         self.process.wait()
         return grown
+
+
+class Copies:
+    """Several copies of one training that do their steps at the same time."""
+
+    def __init__(self, argv, count):
+        self.programs = [Program(argv) for _ in range(count)]
+        self.greeting = self.programs[0].greeting
+
+    def why_absent(self):
+        return "".join(program.why_absent() for program in self.programs)
+
+    def step(self):
+        """Returns the mean of the copies' times."""
+        for program in self.programs:
+            program.ask()
+        return sum(program.read() for program in self.programs) / len(self.programs)
+
+    def finish(self):
+        return [program.finish() for program in self.programs][0]
 
 
 def start_peer(argv, threads):
@@ -129,7 +153,7 @@ def start(network, batch, threads):
     if threads > 1:
         several = own + ["--threads=%d" % threads]
         programs = {
-            "one": Program(own + ["--time=thread"]),
+            "one": Copies(own + ["--time=thread"], threads),
             "several": Program(several + ["--time=thread"]),
             "wall": Program(several + ["--time=wall"]),
         }
