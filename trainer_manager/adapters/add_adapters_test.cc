@@ -16,6 +16,7 @@
 #include "footprint/trainer_manager/layers/normalization.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -128,6 +129,22 @@ TEST(AddAdaptersTest, ANetworkWithoutALossCanInfer) {
   ASSERT_THAT(adapted, IsOk());
   EXPECT_THAT(PlanExecution(adapted->network, NetworkMode::kInference, {}),
               IsOk());
+}
+
+TEST(AddAdaptersTest, ALayerWithoutABiasStaysWithout) {
+  for (const bool bias : {true, false}) {
+    Network network;
+    network.AddInput("rows", {{4, 6}});
+    network.AddLayer("fc", FullyConnected(12, bias), {"rows"});
+    const auto adapted = AddAdapters(network, Options({{"fc"}}));
+    ASSERT_THAT(adapted, IsOk());
+    const auto plan =
+        PlanExecution(adapted->network, NetworkMode::kInference, {});
+    ASSERT_THAT(plan, IsOk());
+    const auto parameters = *Parameters::Create(*plan, 1);
+    EXPECT_THAT(parameters->Find("fc.weight"), IsOk());
+    EXPECT_EQ(parameters->Find("fc.bias").ok(), bias);
+  }
 }
 
 // A training with Adam needs states and gradients of the adapters alone.

@@ -179,10 +179,13 @@ TEST(TrainAdaptersTest, AnotherBaseIsRefused) {
   const std::string other = options.manager.weights_file;
   options.manager.weights_file = TestPath("base3.safetensors");
   ASSERT_THAT(Train(adapted->network, Means(0), options), IsOk());
-  // The same weights in another file, and more epochs.
+  // The training continues with the same weights in another file, and under
+  // another budget.
   const std::string copy = TestPath("copy.safetensors");
   std::filesystem::copy_file(options.manager.weights_file, copy);
   options.manager.weights_file = copy;
+  options.memory.recompute_outputs = false;
+  options.memory.micro_batches = 2;
   options.epochs = 2;
   EXPECT_THAT(Train(adapted->network, Means(0), options), IsOk());
   const std::string before = ReadTestFile(state);

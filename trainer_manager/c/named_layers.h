@@ -8,6 +8,8 @@
 //
 //   fully_connected      unit, bias
 //   conv2d               filters, kernel_size, stride, padding, bias, groups
+//                        (here and above, bias is true or false; NNTrainer has
+//                        disable_bias)
 //   pooling2d            pooling (max, average, global_average), pool_size,
 //                        stride
 //   activation           activation (relu, sigmoid, tanh, gelu, swish)

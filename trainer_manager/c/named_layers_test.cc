@@ -37,11 +37,6 @@ std::vector<Case> ImageCases() {
   const TensorType rows = {{2, 6}};
   return {
       {"fully_connected", "unit=10", "fully connected", {rows}, {2, 10}},
-      {"fully_connected",
-       "unit=10, bias=false",
-       "fully connected",
-       {rows},
-       {2, 10}},
       {"conv2d",
        "filters=6, kernel_size=3, stride=2, padding=2, bias=false, groups=2",
        "convolution 2d",
@@ -119,6 +114,19 @@ std::vector<Case> RowCases() {
        {rows},
        {1}},
   };
+}
+
+TEST(NamedLayersTest, ABiasCanBeLeftOut) {
+  const auto weights = [](const std::string& properties) {
+    const auto layer = MakeNamedLayer("fully_connected", properties);
+    EXPECT_THAT(layer, IsOk());
+    return (*layer)
+        ->Describe({{{{2, 6}}}, NetworkMode::kTraining, ReferenceMath()})
+        ->weights.size();
+  };
+  EXPECT_EQ(weights("unit=10"), 2u);
+  EXPECT_EQ(weights("unit=10, bias=true"), 2u);
+  EXPECT_EQ(weights("unit=10, bias=false"), 1u);
 }
 
 TEST(NamedLayersTest, MakesEachTypeWithItsProperties) {

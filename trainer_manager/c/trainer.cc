@@ -225,6 +225,10 @@ absl::Status Trainer::Load(absl::string_view path) {
     const absl::StatusOr<SafetensorsFile> file = SafetensorsFile::Open(path);
     if (!file.ok()) return file.status();
     is_training_file = file->index().metadata().count(kTrainingFileKey) > 0;
+    if (inference_ != nullptr) {
+      status = CheckFrozenWeights(*file, *inference_);
+      if (!status.ok()) return status;
+    }
   }
   if (training_ == nullptr || !is_training_file) {
     ParameterMap map;

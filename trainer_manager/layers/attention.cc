@@ -21,6 +21,7 @@ struct Head {
   int64_t input_width;   // of the queries, keys and values of all heads
   int64_t output_width;  // of all heads
   int64_t positions;
+  int64_t groups;     // of heads with the same keys and values, in the batch
   int64_t first_row;  // of this element of the batch
   int64_t number;     // of the head, counted over the batch
   // The columns of the head's queries, keys and values in the input. Its
@@ -105,10 +106,12 @@ struct Scratch {
   void* products;           // of the backend
   const MathBackend& math;  // computes the head
 
-  // Returns the number of copies: several threads that work on different heads
-  // have one each.
+  // Returns the number of copies: several threads that work on different groups
+  // of heads have one each.
   static int64_t Copies(const MathBackend& math, const Head& head) {
-    return DividesHeads(math, head) ? math.threads() : 1;
+    return DividesHeads(math, head)
+               ? std::min<int64_t>(math.threads(), head.groups)
+               : 1;
   }
   // Returns the bytes of a copy. If there are several, each begins at a cache
   // line of the workspace.
@@ -145,6 +148,52 @@ struct Scratch {
     products = ProductBytes(data.math(), head) == 0
                    ? nullptr
                    : first + Elements(head, derivative);
+  }
+};
+
+// The heads of a batch. Heads with the same keys and values are a group.
+struct Heads {
+  int64_t batch;
+  int64_t heads;      // of an element of the batch
+  int64_t key_heads;  // of an element of the batch
+  Head sizes;         // which all heads have
+
+  int64_t groups() const { return batch * key_heads; }
+
+  // Calls visit(head, thread) for all heads. Those of a group are visited one
+  // after the other.
+  template <typename Visit>
+  void ForEach(const MathBackend& math, const Visit& visit) const {
+    const auto visit_groups = [&](const Band& band) {
+      for (int64_t group = band.begin; group < band.end; ++group) {
+        VisitGroup(group, band.thread, visit);
+      }
+    };
+    if (!DividesHeads(math, sizes)) {
+      visit_groups({0, 0, groups()});
+      return;
+    }
+    const int64_t elements = heads / key_heads * sizes.positions *
+                             (sizes.positions + 3 * sizes.width);
+    math.ForEachBand(groups(), elements, visit_groups);
+  }
+
+ private:
+  template <typename Visit>
+  void VisitGroup(int64_t group, int thread, const Visit& visit) const {
+    const int64_t group_heads = heads / key_heads;
+    const int64_t key_head = group % key_heads;
+    Head head = sizes;
+    head.first_row = group / key_heads * head.positions;
+    for (int64_t h = key_head * group_heads; h < (key_head + 1) * group_heads;
+         ++h) {
+      head.number = group / key_heads * heads + h;
+      head.columns[0] = h * head.width;
+      head.columns[1] = (heads + key_head) * head.width;
+      head.columns[2] = head.columns[1] + key_heads * head.width;
+      head.shares_keys = h > key_head * group_heads;
+      visit(head, thread);
+    }
   }
 };
 
@@ -193,21 +242,24 @@ class AttentionLayer final : public Layer {
   absl::Status Forward(const StepData& data) const override {
     float* log_sums =
         data.Has(Role::kSaved) ? data.Write(Role::kSaved) : nullptr;
-    ForEachHead(data, [&](const Head& head, int thread) {
-      const Scratch scratch(data, thread, head, /*derivative=*/false);
-      ForwardHead(data, head, scratch,
-                  log_sums == nullptr ? nullptr : log_sums + head.FirstSum());
-    });
+    HeadsOf(data.shape(Role::kInput))
+        .ForEach(data.math(), [&](const Head& head, int thread) {
+          const Scratch scratch(data, thread, head, /*derivative=*/false);
+          ForwardHead(
+              data, head, scratch,
+              log_sums == nullptr ? nullptr : log_sums + head.FirstSum());
+        });
     return absl::OkStatus();
   }
 
   void CalculateDerivative(const StepData& data) const override {
     const float* log_sums = data.Read(Role::kSaved);
-    ForEachHead(data, [&](const Head& head, int thread) {
-      const Scratch scratch(data, thread, head, /*derivative=*/true);
-      Probabilities(data, head, scratch, log_sums + head.FirstSum());
-      DerivativeHead(data, head, scratch);
-    });
+    HeadsOf(data.shape(Role::kInput))
+        .ForEach(data.math(), [&](const Head& head, int thread) {
+          const Scratch scratch(data, thread, head, /*derivative=*/true);
+          Probabilities(data, head, scratch, log_sums + head.FirstSum());
+          DerivativeHead(data, head, scratch);
+        });
   }
 
  private:
@@ -237,54 +289,17 @@ class AttentionLayer final : public Layer {
                      KeyHeads(), " heads of keys has keys and values"));
   }
 
-  // Returns the sizes that all heads have.
-  Head SizesOfHeads(const Shape& input) const {
-    Head head = {};
-    head.width = HeadWidth(input);
-    head.input_width = input.extent(2);
-    head.output_width = head.width * options_.heads;
-    head.positions = input.extent(1);
-    return head;
-  }
-
-  // Calls visit(head, thread) for all heads of the batch. Heads with the same
-  // keys are visited one after the other.
-  template <typename Visit>
-  void ForEachHead(const StepData& data, const Visit& visit) const {
-    const Shape& input = data.shape(Role::kInput);
-    const Head sizes = SizesOfHeads(input);
-    const int64_t groups = input.extent(0) * KeyHeads();
-    const auto visit_groups = [&](const Band& band) {
-      for (int64_t group = band.begin; group < band.end; ++group) {
-        VisitGroup(sizes, group, band.thread, visit);
-      }
-    };
-    if (!DividesHeads(data.math(), sizes)) {
-      visit_groups({0, 0, groups});
-      return;
-    }
-    const int64_t elements = options_.heads / KeyHeads() * sizes.positions *
-                             (sizes.positions + 3 * sizes.width);
-    data.math().ForEachBand(groups, elements, visit_groups);
-  }
-
-  // Visits the heads that share keys and values. Groups are counted over the
-  // batch.
-  template <typename Visit>
-  void VisitGroup(const Head& sizes, int64_t group, int thread,
-                  const Visit& visit) const {
-    const int64_t heads = options_.heads / KeyHeads();
-    const int64_t key_head = group % KeyHeads();
-    Head head = sizes;
-    head.first_row = group / KeyHeads() * head.positions;
-    for (int64_t h = key_head * heads; h < (key_head + 1) * heads; ++h) {
-      head.number = group / KeyHeads() * options_.heads + h;
-      head.columns[0] = h * head.width;
-      head.columns[1] = (options_.heads + key_head) * head.width;
-      head.columns[2] = head.columns[1] + KeyHeads() * head.width;
-      head.shares_keys = h > key_head * heads;
-      visit(head, thread);
-    }
+  Heads HeadsOf(const Shape& input) const {
+    Heads heads = {};
+    heads.batch = input.extent(0);
+    heads.heads = options_.heads;
+    heads.key_heads = KeyHeads();
+    heads.sizes.width = HeadWidth(input);
+    heads.sizes.input_width = input.extent(2);
+    heads.sizes.output_width = heads.sizes.width * options_.heads;
+    heads.sizes.positions = input.extent(1);
+    heads.sizes.groups = heads.groups();
+    return heads;
   }
 
   // Returns how many positions, from the first on, position `i` attends to.
@@ -293,7 +308,7 @@ class AttentionLayer final : public Layer {
   }
 
   int64_t WorkspaceBytes(const LayerInputs& inputs, bool derivative) const {
-    const Head head = SizesOfHeads(inputs.inputs[0].shape);
+    const Head head = HeadsOf(inputs.inputs[0].shape).sizes;
     return Scratch::Copies(inputs.math, head) *
            Scratch::Bytes(inputs.math, head, derivative);
   }

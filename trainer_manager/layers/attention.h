@@ -14,9 +14,10 @@
 // layer.h for ownership and thread-safety. Memory: keeps its input, its output
 // and one float for each sequence, head and position. The probabilities, which
 // are larger by a factor of the positions, are calculated again one head at a
-// time, in a workspace of positions^2 + 3 * positions * head width floats (in
-// the derivative 2 * positions^2 and 4 * positions * head width), plus the
-// backend's own workspace.
+// time, or one for each thread if a head's products are too small to be divided
+// (MathBackend::Divides), each in a workspace of positions^2 + 3 * positions *
+// head width floats (in the derivative 2 * positions^2 and 4 * positions * head
+// width), plus the backend's own workspace.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_ATTENTION_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_ATTENTION_H_

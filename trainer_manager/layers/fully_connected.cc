@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/trainer_manager/math/row_operations.h"
+#include "footprint/trainer_manager/math/divided_loops.h"
 
 namespace footprint {
 namespace {

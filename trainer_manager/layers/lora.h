@@ -1,7 +1,7 @@
 // The fully connected layer whose weights stay as they are, with small matrices
 // beside them that are trained (LoRA, Hu et al., 2021).
 //
-//   // y = x W + bias + (alpha / rank) (x A^T) B^T
+//   // y = x W + bias + (alpha / rank) (x A^T) B^T, also without the bias
 //   network.AddLayer("q", footprint::LoraFullyConnected(64, {{8, 2.0f}}),
 //                    {"x"});
 //
@@ -10,14 +10,14 @@
 // FullyConnected layers, and SaveAdapters (adapter_file.h) saves the matrices
 // as PEFT does.
 //
-// Works on the last axis, as FullyConnected does. "weight" [inputs, units] and
-// "bias" [units] are kept as running statistics are, which no step writes: they
-// have no gradient and no optimizer state. "lora_A" [rank, inputs] begins with
-// random numbers, and "lora_B" [units, rank] with zeros, so that the first step
-// gives what FullyConnected gives. See layer.h for ownership and thread-safety.
-// Memory: keeps its input for the gradient. Workspaces hold products of 64
-// rows, in the gradient also a copy of the larger matrix, and the scratch
-// memory of the math backend.
+// Works on the last axis, as FullyConnected does. "weight" [inputs, units] and,
+// unless the layer has none, "bias" [units] are kept as running statistics are,
+// which no step writes: they have no gradient and no optimizer state. "lora_A"
+// [rank, inputs] begins with random numbers, and "lora_B" [units, rank] with
+// zeros, so that the first step gives what FullyConnected gives. See layer.h
+// for ownership and thread-safety. Memory: keeps its input for the gradient.
+// Workspaces hold products of 64 rows, in the gradient also a copy of the
+// larger matrix, and the scratch memory of the math backend.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_LORA_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_LORA_H_

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/trainer_manager/math/row_operations.h"
+#include "footprint/trainer_manager/math/divided_loops.h"
 
 namespace footprint {
 namespace {
@@ -92,15 +92,9 @@ class AddLayer final : public Layer {
   }
 
   absl::Status Forward(const StepData& data) const override {
-    const int64_t elements = data.elements(Role::kOutput);
-    const float* first = data.Read(Role::kInput, 0);
-    const float* second = data.Read(Role::kInput, 1);
-    float* sum = data.Write(Role::kOutput);
-    data.math().ForEachBand(elements, 1, [=](const Band& band) {
-      for (int64_t i = band.begin; i < band.end; ++i) {
-        sum[i] = first[i] + second[i];
-      }
-    });
+    AddArrays(data.math(), data.elements(Role::kOutput),
+              data.Read(Role::kInput, 0), data.Read(Role::kInput, 1),
+              data.Write(Role::kOutput));
     return absl::OkStatus();
   }
 
@@ -320,7 +314,7 @@ class EmbeddingLayer final : public Layer {
     float* gradient = data.Write(Role::kGradient);
     const int64_t width = width_;
     const int64_t entries = entries_;
-    // Bands of columns, since several positions may have the same row.
+    // The bands are of columns, since several positions may have the same row.
     data.math().ForEachBand(width, entries + positions, [=](const Band& band) {
       for (int64_t row = 0; row < entries; ++row) {
         std::fill(gradient + row * width + band.begin,

@@ -834,7 +834,7 @@ HWY_EXPORT(Derivative);
 // Multiplications below which it takes longer to wake threads than to go on
 // alone.
 constexpr double kTeamProducts = 1 << 20;
-// The same limit for elements of an array that a loop passes over.
+// This is the same limit for elements of an array that a loop passes over.
 constexpr double kTeamElements = 1 << 15;
 // Bands of single elements begin at a cache line of their array.
 constexpr int64_t kLineElements = 16;
@@ -954,17 +954,18 @@ class TeamBackend final : public Backend {
   void ForEachBand(int64_t count, int64_t index_size,
                    absl::FunctionRef<void(const Band&)> work) const override {
     const int64_t unit = index_size == 1 ? kLineElements : 1;
-    const int64_t units = (count + unit - 1) / unit;
-    if (threads_ == 1 || units < 2 ||
+    const int bands = static_cast<int>(
+        std::min<int64_t>(threads_, (count + unit - 1) / unit));
+    if (bands < 2 ||
         static_cast<double>(count) * static_cast<double>(index_size) <
             kTeamElements) {
       MathBackend::ForEachBand(count, index_size, work);
       return;
     }
     RunOnEach([&](int thread) {
-      const int64_t begin = units * thread / threads_ * unit;
-      const int64_t end = units * (thread + 1) / threads_ * unit;
-      if (begin < end) work({thread, begin, std::min(end, count)});
+      if (thread >= bands) return;
+      work({thread, FindShareBegin(count, unit, thread, bands),
+            FindShareBegin(count, unit, thread + 1, bands)});
     });
   }
 

@@ -51,7 +51,9 @@ enum class ConvolutionStep { kForward, kGradient, kDerivative };
 
 // The indices of a loop that one thread runs: from `begin` to before `end`.
 struct Band {
-  int thread = 0;  // below MathBackend::threads(), different for each band
+  // Its number: bands have different ones, from 0 to the number of bands less
+  // 1, which is at most MathBackend::threads() and the number of indices.
+  int thread = 0;
   int64_t begin = 0;
   int64_t end = 0;
 };

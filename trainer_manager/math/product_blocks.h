@@ -123,12 +123,13 @@ struct Region {
 // rows of a tile for every instruction set.
 constexpr int64_t kSharedRows = 12;
 
-// Returns the beginning of part number `part` if `count` rows or columns are
-// cut into `parts` at multiples of `unit`.
+// Returns the beginning of part number `part` if `count` rows, columns or
+// elements are cut into `parts` at multiples of `unit`. No part is larger than
+// the first, which is that of the thread that waits for all.
 inline int64_t FindShareBegin(int64_t count, int64_t unit, int part,
                               int parts) {
   const int64_t units = (count + unit - 1) / unit;
-  return std::min(count, units * part / parts * unit);
+  return std::min(count, (units * part + parts - 1) / parts * unit);
 }
 
 // Returns the region of a share. The longer side of the result is cut into

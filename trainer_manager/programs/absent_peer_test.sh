@@ -9,7 +9,7 @@ fail() {
 }
 readonly STEP_TIME=(python3 -B trainer_manager/programs/step_time.py --networks=digits
   --batch=2 --rounds=1)
-readonly SCRIPT='-B trainer_manager/programs/pytorch_steps.py digits 2 20`'
+readonly SCRIPT='-B trainer_manager/programs/pytorch_steps.py digits 2 20 1`'
 
 # The first Python on the PATH is not the one that has PyTorch.
 hides_torch=$TEST_TMPDIR/python3

@@ -59,7 +59,7 @@ ABSL_FLAG(std::string, base, "",
           "checkpoint to train on; if it is empty, nothing is trained");
 ABSL_FLAG(bool, in_memory, false, "load the checkpoint instead of reading it");
 ABSL_FLAG(int, steps, 1, "number of steps to train");
-ABSL_FLAG(int, threads, 1, "number of threads for products");
+ABSL_FLAG(int, threads, 1, "number of threads that share each step");
 ABSL_FLAG(std::string, adapters, "",
           "folder to save the trained adapters to, which must exist");
 

@@ -64,8 +64,6 @@ NETWORKS = {
 PAIRS = [("planned", "plain", 1.03), ("budget", "plain", 1.35),
          ("parts", "plain", None), ("file", "plain", None),
          ("planned", "PyTorch", 1.25), ("budget", "PyTorch", None)]
-# The same for several threads; the first goal is that of two.
-THREAD_PAIRS = [("several", "one", 1 / 1.8), ("wall", "PyTorch", 1.1)]
 PYTHON = os.environ.get("FOOTPRINT_PYTORCH_PYTHON", "/usr/bin/python3")
 
 
@@ -135,6 +133,13 @@ class Copies:
         return [program.finish() for program in self.programs][0]
 
 
+def pairs(threads):
+    """Returns the pairs of a table. Two threads should take 1/1.8 of one's time, others in proportion."""
+    if threads == 1:
+        return PAIRS
+    return [("several", "one", 1 / (0.9 * threads)), ("wall", "PyTorch", 1.1)]
+
+
 def start_peer(argv, threads):
     """Returns the program, or the reason why it cannot run; the other is None or empty."""
     try:
@@ -186,7 +191,7 @@ def measure(network, batch, rounds, threads):
     print("| step time | ratio | 95 % interval | goal | verdict |")
     print("|---|---|---|---|---|")
     verdicts = []
-    for name, baseline, goal in THREAD_PAIRS if threads > 1 else PAIRS:
+    for name, baseline, goal in pairs(threads):
         if name not in programs:
             continue
         shown_goal = "" if goal is None else "<= %.2f" % goal
@@ -222,6 +227,8 @@ def main():
                         help="threads of each program; with several, the table is of them")
     parser.add_argument("--must_meet", action="store_true")
     arguments = parser.parse_args()
+    if arguments.threads < 1:
+        parser.error("--threads is %d; at least 1 is needed" % arguments.threads)
     verdicts = []
     for network in arguments.networks.split(","):
         if network not in NETWORKS:

@@ -57,10 +57,11 @@ ABSL_FLAG(std::string, write_weights, "",
           "write the initial weights to this file, and end");
 ABSL_FLAG(int, steps, 1, "number of steps to train for each line read");
 ABSL_FLAG(int, threads, 1, "number of threads that share each step");
-ABSL_FLAG(std::string, time, "process",
-          "which time to print: process (processor time of the process), "
-          "thread (processor time of the calling thread, which is the busiest) "
-          "or wall (the time that passes)");
+ABSL_FLAG(
+    std::string, time, "process",
+    "which time to print: process (processor time of the process), "
+    "thread (processor time of the calling thread, which does at least as "
+    "much as the others) or wall (the time that passes)");
 
 namespace footprint {
 namespace {

@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/math/divided_loops.h"
 #include "footprint/trainer_manager/math/finite_values.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 
@@ -82,15 +83,9 @@ absl::Status CheckUpdated(absl::string_view what, int weight,
 }  // namespace
 
 void AddTensors(const StepData& data) {
-  const float* first = data.Read(Role::kInput, 0);
-  const float* second = data.Read(Role::kInput, 1);
-  float* sum = data.Write(Role::kOutput);
-  data.math().ForEachBand(data.elements(Role::kOutput), 1,
-                          [=](const Band& band) {
-                            for (int64_t i = band.begin; i < band.end; ++i) {
-                              sum[i] = first[i] + second[i];
-                            }
-                          });
+  AddArrays(data.math(), data.elements(Role::kOutput),
+            data.Read(Role::kInput, 0), data.Read(Role::kInput, 1),
+            data.Write(Role::kOutput));
 }
 
 void AccumulateGradient(const StepData& data, int64_t part, int64_t parts,

@@ -34,7 +34,8 @@ struct ManagerOptions {
   std::string swap_folder;
   // The safetensors file of the frozen weights, if the plan reads them
   // (MemoryOptions::read_frozen_weights), and their names and layouts there;
-  // empty if it does not. It must stay as it is while the manager lives.
+  // empty if it does not. It must stay as it is while the manager lives. A
+  // resumed training needs the same weights in the same layout.
   std::string weights_file;
   ParameterMap weights_map;
   // Inference keeps the arena for the next call, which suits bursts of calls.

@@ -60,19 +60,6 @@ std::string ToHex(uint64_t fingerprint) {
   return absl::StrCat(absl::Hex(fingerprint, absl::kZeroPad16));
 }
 
-// Fails if the file's training read other frozen weights than this one. One of
-// both may hold them in memory; then its file of the training has them.
-absl::Status CheckFrozenWeights(const SafetensorsFile& file,
-                                const Manager& manager) {
-  const std::string there = FindText(file.index().metadata(), kFrozenKey);
-  const absl::optional<uint64_t> here = manager.frozen_weights_fingerprint();
-  if (there.empty() || !here || there == ToHex(*here)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(file.name(), ": its training read other frozen weights (",
-                   there, ") than those of ManagerOptions::weights_file (",
-                   ToHex(*here), "); give it the file with which it began"));
-}
-
 absl::StatusOr<int64_t> ReadIteration(const SafetensorsFile& file) {
   const std::string text = FindText(file.index().metadata(), kTrainingFileKey);
   if (text.empty()) {
@@ -132,6 +119,19 @@ absl::Status CheckMetadata(const SafetensorsFile& file, const Manager& manager,
 }
 
 }  // namespace
+
+absl::Status CheckFrozenWeights(const SafetensorsFile& file,
+                                const Manager& manager) {
+  const std::string there = FindText(file.index().metadata(), kFrozenKey);
+  const absl::optional<uint64_t> here = manager.frozen_weights_fingerprint();
+  // If one of both holds them in memory, LoadTensors compares the names.
+  if (there.empty() || !here || there == ToHex(*here)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      file.name(), ": its training read other frozen weights (", there,
+      ") than those of ManagerOptions::weights_file (", ToHex(*here),
+      "), or the same in another layout; give it the file with which it began, "
+      "and the same map"));
+}
 
 absl::Status SaveTraining(const ExecutionPlan& plan, const Manager& manager,
                           absl::string_view path, const TrainingNotes& notes) {

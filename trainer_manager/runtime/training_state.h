@@ -35,6 +35,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/safetensors/safetensors_file.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/runtime/manager.h"
 
@@ -49,6 +50,13 @@ using TrainingNotes = std::map<std::string, std::string>;
 absl::Status SaveTraining(const ExecutionPlan& plan, const Manager& manager,
                           absl::string_view path,
                           const TrainingNotes& notes = {});
+
+// Returns InvalidArgument if the training in the file read its frozen weights
+// from a file (ManagerOptions::weights_file), and the manager reads others, or
+// the same in another layout. ResumeTraining calls this; an inference that
+// loads the parameters of a training should, too.
+absl::Status CheckFrozenWeights(const SafetensorsFile& file,
+                                const Manager& manager);
 
 // A check of the caller's, which returns an error if a training may not
 // continue from these notes after `iteration` steps.

@@ -59,10 +59,11 @@ absl::StatusOr<std::unique_ptr<WeightReader>> WeightReader::Open(
     const absl::StatusOr<uint64_t> print = CheckTensorValues(
         reader->file_, *source, operand.name, absl::MakeSpan(buffer));
     if (!print.ok()) return print.status();
-    // A sum, since the order in which plans read may differ.
-    reader->fingerprint_ += MixBits(
-        *print ^ Fingerprint(operand.name.data(),
-                             static_cast<int64_t>(operand.name.size())));
+    // The hash is a sum, since the order in which plans read may differ.
+    const uint64_t name = Fingerprint(
+        operand.name.data(), static_cast<int64_t>(operand.name.size()));
+    reader->fingerprint_ +=
+        MixBits(MixBits(*print ^ name) + (source->transposed ? 1 : 0));
     is_transposed |= source->transposed;
     reader->sources_.push_back(*source);
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -118,6 +119,59 @@ TEST(WeightReaderTest, AMapNamesAndTransposesWhatTheFileHas) {
   EXPECT_THAT(WeightReader::Open(Plan(true), path, map),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr(path), HasSubstr("body.weight"))));
+}
+
+uint64_t ReadFingerprint(const std::string& path,
+                         const ParameterMap& map = {}) {
+  const auto reader = WeightReader::Open(Plan(true), path, map);
+  EXPECT_THAT(reader, IsOk());
+  return (*reader)->fingerprint();
+}
+
+TEST(WeightReaderTest, TheFingerprintTellsWeightsAndLayoutsApart) {
+  const std::string path = SaveBase("base.safetensors");
+  const uint64_t base = ReadFingerprint(path);
+  EXPECT_EQ(ReadFingerprint(SaveBase("copy.safetensors")), base);
+  // An inference reads the same weights by other steps.
+  const auto inference =
+      WeightReader::Open(Plan(true, NetworkMode::kInference), path, {});
+  ASSERT_THAT(inference, IsOk());
+  EXPECT_EQ((*inference)->fingerprint(), base);
+  // The matrix is square, so the file fits either way.
+  ParameterMap map;
+  map.tensors["base.weight"] = {"base.weight", /*transposed=*/true};
+  EXPECT_NE(ReadFingerprint(path, map), base);
+  const auto parameters = *Parameters::Create(Plan(false), 1);
+  ASSERT_THAT(LoadParameters(path, parameters.get()), IsOk());
+  (*parameters->Find("base.bias"))[2] += 1;
+  const std::string changed = TestPath("changed.safetensors");
+  ASSERT_THAT(SaveParameters(*parameters, changed), IsOk());
+  EXPECT_NE(ReadFingerprint(changed), base);
+}
+
+TEST(WeightReaderTest, TheFingerprintCoversAllOfALargeTensor) {
+  const auto fingerprint = [](size_t changed) {
+    Network network;
+    network.AddInput("rows", {{2, 300}});
+    network.AddLayer("base", FullyConnected(200, /*bias=*/false), {"rows"});
+    network.AddLayer("head", FullyConnected(1), {"base"});
+    network.AddLayer("loss", MeanSquaredError(), {"head"});
+    const auto whole = PlanExecution(network, NetworkMode::kTraining, {});
+    const auto parameters = *Parameters::Create(*whole, 1);
+    (*parameters->Find("base.weight"))[changed] = 7;
+    const std::string path = TestPath("large.safetensors");
+    EXPECT_THAT(SaveParameters(*parameters, path), IsOk());
+    network.Freeze("base.*");
+    MemoryOptions options;
+    options.read_frozen_weights = true;
+    const auto plan = PlanExecution(network, NetworkMode::kTraining, options);
+    return (*WeightReader::Open(*plan, path, {}))->fingerprint();
+  };
+  std::set<uint64_t> different;
+  for (const size_t changed : {0, 16383, 16384, 59999}) {
+    different.insert(fingerprint(changed));
+  }
+  EXPECT_EQ(different.size(), 4u);
 }
 
 TEST(WeightReaderTest, AManagerNeedsTheFile) {

@@ -128,10 +128,10 @@ struct TrainResult {
 // Trains, or resumes the training in the file. A resumed training may have
 // other epochs, patience, save_every, memory and threads. With another batch,
 // optimizer, rate, group, limit of gradients, order of rows, validation or
-// plateau, or if only one of the two calls has a best_path, it is refused, and
-// nothing changes. Data sets are compared by their numbers of rows, and layers
-// by their types and inputs: the caller must give the same values and
-// hyperparameters.
+// plateau, with other frozen weights in their file, or if only one of the two
+// calls has a best_path, it is refused, and nothing changes. Data sets are
+// compared by their numbers of rows, and layers by their types and inputs: the
+// caller must give the same values and hyperparameters.
 //
 // Returns InvalidArgument if there is no optimizer, fewer than one epoch, a
 // patience, plateau_patience or save_every below 0, a number of threads that is

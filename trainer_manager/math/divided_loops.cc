@@ -1,8 +1,17 @@
-#include "footprint/trainer_manager/math/row_operations.h"
+#include "footprint/trainer_manager/math/divided_loops.h"
 
 #include <algorithm>
 
 namespace footprint {
+
+void AddArrays(const MathBackend& math, int64_t elements, const float* first,
+               const float* second, float* sums) {
+  math.ForEachBand(elements, 1, [=](const Band& band) {
+    for (int64_t i = band.begin; i < band.end; ++i) {
+      sums[i] = first[i] + second[i];
+    }
+  });
+}
 
 void SumRows(const MathBackend& math, int64_t rows, int64_t columns,
              const float* matrix, float* sums) {

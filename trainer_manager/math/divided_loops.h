@@ -1,6 +1,7 @@
-// Sums of a matrix's rows, and a vector added to each of its rows, on the
-// threads of a backend.
+// Loops over arrays and matrices that are divided among the threads of a
+// backend.
 //
+//   footprint::AddArrays(math, elements, first, second, sum);
 //   footprint::SumRows(math, rows, columns, derivative, bias_gradient);
 //   footprint::AddToRows(math, rows, columns, bias, output);
 //
@@ -8,14 +9,18 @@
 // the bits do not depend on the number of threads. Allocates nothing and keeps
 // nothing of its arguments. Thread-safe.
 
-#ifndef FOOTPRINT_TRAINER_MANAGER_MATH_ROW_OPERATIONS_H_
-#define FOOTPRINT_TRAINER_MANAGER_MATH_ROW_OPERATIONS_H_
+#ifndef FOOTPRINT_TRAINER_MANAGER_MATH_DIVIDED_LOOPS_H_
+#define FOOTPRINT_TRAINER_MANAGER_MATH_DIVIDED_LOOPS_H_
 
 #include <cstdint>
 
 #include "footprint/trainer_manager/math/math_backend.h"
 
 namespace footprint {
+
+// Writes the sums of elements, also in place of either array.
+void AddArrays(const MathBackend& math, int64_t elements, const float* first,
+               const float* second, float* sums);
 
 // Writes the sum of each column to `sums`, which must not overlap `matrix`.
 void SumRows(const MathBackend& math, int64_t rows, int64_t columns,
@@ -27,4 +32,4 @@ void AddToRows(const MathBackend& math, int64_t rows, int64_t columns,
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_TRAINER_MANAGER_MATH_ROW_OPERATIONS_H_
+#endif  // FOOTPRINT_TRAINER_MANAGER_MATH_DIVIDED_LOOPS_H_
