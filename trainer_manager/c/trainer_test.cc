@@ -79,6 +79,16 @@ TEST(TrainerTest, TrainsAndInfersWithTheWeightsAsTheyAre) {
   EXPECT_THAT(trainer->largest_step(), HasSubstr(": "));
 }
 
+Network HeadOnFrozen() {
+  Network network;
+  network.AddInput("rows", {{2, 3}});
+  network.AddLayer("frozen", FullyConnected(3), {"rows"});
+  network.AddLayer("head", FullyConnected(2), {"frozen"});
+  network.AddLayer("loss", SoftmaxCrossEntropy(), {"head"});
+  network.Freeze("frozen.*");
+  return network;
+}
+
 // Saves a frozen matrix, transposed if `turned`, and the trained head beside
 // it.
 std::string SaveFrozen(const Network& network, bool turned) {
@@ -97,12 +107,7 @@ std::string SaveFrozen(const Network& network, bool turned) {
 // Makes a trainer of a head on a frozen layer whose weights are saved first.
 // FILE in the settings becomes their path.
 std::unique_ptr<Trainer> MakeHead(const std::string& settings, bool turned) {
-  Network network;
-  network.AddInput("rows", {{2, 3}});
-  network.AddLayer("frozen", FullyConnected(3), {"rows"});
-  network.AddLayer("head", FullyConnected(2), {"frozen"});
-  network.AddLayer("loss", SoftmaxCrossEntropy(), {"head"});
-  network.Freeze("frozen.*");
+  const Network network = HeadOnFrozen();
   const std::string path = SaveFrozen(network, turned);
   const auto parsed = ParseTrainerSettings(
       absl::StrCat(kAdam, absl::StrReplaceAll(settings, {{"FILE", path}})));
@@ -150,6 +155,33 @@ TEST(TrainerTest, ATrainingOnAFileContinues) {
   ASSERT_THAT(resumed->Load(saved), IsOk());
   EXPECT_EQ(resumed->iteration(), 2);
   EXPECT_EQ(TrainHead(resumed.get()), expected);
+}
+
+TEST(TrainerTest, ATrainingOnAnotherBaseIsRefused) {
+  const std::string saved = TestPath("head.safetensors");
+  const auto whole = MakeHead(", weights_file=FILE", false);
+  ASSERT_THAT(whole->Step(), IsOk());
+  ASSERT_THAT(whole->SaveTraining(saved), IsOk());
+  const auto is_refused =
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("its training read other frozen weights"));
+  EXPECT_THAT(MakeHead(", weights_file=FILE", true)->Load(saved), is_refused);
+  EXPECT_THAT(MakeHead(", weights_file=FILE, weights_layout=pytorch", false)
+                  ->Load(saved),
+              is_refused);
+  // An inference takes the trained parameters with the same base alone.
+  for (const bool turned : {false, true}) {
+    const auto settings = ParseTrainerSettings(absl::StrCat(
+        "mode=inference, weights_file=", SaveFrozen(HeadOnFrozen(), turned)));
+    ASSERT_THAT(settings, IsOk());
+    const auto inference = *Trainer::Plan(HeadOnFrozen(), *settings);
+    ASSERT_THAT(inference->Create(), IsOk());
+    if (turned) {
+      EXPECT_THAT(inference->Load(saved), is_refused);
+    } else {
+      EXPECT_THAT(inference->Load(saved), IsOk());
+    }
+  }
 }
 
 // Large enough that products are dealt.
