@@ -9,6 +9,7 @@
 #include "footprint/trainer_manager/c/properties.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/layers/rate_schedule.h"
+#include "footprint/trainer_manager/math/highway_backend.h"
 
 namespace footprint {
 namespace {
@@ -131,11 +132,6 @@ absl::StatusOr<TrainerSettings> ParseTrainerSettings(absl::string_view text) {
   properties->Take("mode", &mode);
   int64_t threads = 1;
   properties->Take("threads", &threads);
-  if (threads < 1 || threads > 64) {
-    return RefuseValue("threads", absl::StrCat(threads),
-                       "a number from 1 to 64");
-  }
-  settings.threads = static_cast<int>(threads);
   int64_t seed = 1;
   properties->Take("seed", &seed);
   settings.manager.seed = static_cast<uint64_t>(seed);
@@ -150,6 +146,11 @@ absl::StatusOr<TrainerSettings> ParseTrainerSettings(absl::string_view text) {
     return RefuseValue("mode", mode, "training or inference");
   }
   status = properties->Finish("settings");
+  if (status.ok() && (threads < 1 || threads > kMostTeamThreads)) {
+    status = RefuseValue("threads", absl::StrCat(threads),
+                         absl::StrCat("a number from 1 to ", kMostTeamThreads));
+  }
+  settings.threads = static_cast<int>(threads);
   if (status.ok() && settings.manager.optimizer != nullptr) {
     status = settings.manager.optimizer->CheckParameters();
   }

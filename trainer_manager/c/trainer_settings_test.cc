@@ -132,6 +132,7 @@ TEST(TrainerSettingsTest, RefusesWhatDoesNotBelongTogether) {
       {"mode=testing", "training or inference"},
       {"mode=inference, threads=0", "from 1 to 64"},
       {"mode=inference, threads=65", "from 1 to 64"},
+      {"mode=inference, threads=two", "\"two\""},
       {"optimizer=sgd, learning_rate=1, rate=1", "no property \"rate\""},
   };
   for (const auto& c : kCases) {

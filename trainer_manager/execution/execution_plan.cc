@@ -100,6 +100,7 @@ absl::StatusOr<ExecutionPlan> PlanInParts(const Network& network,
 std::string WhatMayNeedLess(const ExecutionPlan& lowest,
                             const MemoryOptions& options) {
   std::string less = "a smaller batch";
+  if (lowest.math->threads() > 1) absl::StrAppend(&less, ", fewer threads");
   if (lowest.mode != NetworkMode::kTraining) return less;
   if (!options.choose_micro_batches) {
     absl::StrAppend(&less, ", MemoryOptions::choose_micro_batches");

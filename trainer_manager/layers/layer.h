@@ -10,7 +10,8 @@
 // not declare ends the program with the layer's name. Layers are immutable and
 // hold only their hyperparameters, so one may serve many networks and threads;
 // each step borrows the memory that it works on. A step allocates nothing. It
-// may divide a loop among threads (StepData::math, MathBackend::ForEachBand).
+// may divide a loop among threads (StepData::math, MathBackend::ForEachBand);
+// inside of that loop only MathBackend::OneThread may be used.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_LAYER_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_LAYER_H_

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -940,6 +942,16 @@ class Backend : public MathBackend {
   }
 };
 
+// Ends the program: otherwise the thread would wait for itself.
+[[noreturn]] void EndForNested() {
+  std::fputs(
+      "trainer_manager: a loop or a product inside a band of ForEachBand is to "
+      "be divided among the threads that are busy with the bands: use "
+      "MathBackend::OneThread there\n",
+      stderr);
+  std::abort();
+}
+
 // Runs on a team, which is smaller than wanted where no thread starts.
 class TeamBackend final : public Backend {
  public:
@@ -971,8 +983,15 @@ class TeamBackend final : public Backend {
 
  private:
   void RunOnEach(absl::FunctionRef<void(int worker)> job) const override {
+    // The team that the thread works for.
+    thread_local const TeamBackend* working_for = nullptr;
+    if (working_for == this) EndForNested();
     MutexLock lock(&mutex_);
-    team_.Run(job);
+    team_.Run([this, job](int worker) {
+      working_for = this;
+      job(worker);
+      working_for = nullptr;
+    });
   }
 
   mutable Mutex mutex_;  // one run of the team at a time
@@ -991,7 +1010,7 @@ const MathBackend& HighwayBackend() {
 
 std::unique_ptr<const MathBackend> MakeTeamBackend(int threads) {
   return std::make_unique<highway_backend_internal::TeamBackend>(
-      std::max(threads, 1));
+      std::clamp(threads, 1, kMostTeamThreads));
 }
 
 }  // namespace footprint

@@ -26,6 +26,9 @@ namespace footprint {
 // Returns the backend that runs on the calling thread. It is never destroyed.
 const MathBackend& HighwayBackend();
 
+// The most threads of a team.
+constexpr int kMostTeamThreads = 64;
+
 // Returns a backend that divides each product and convolution, unless it is
 // small (below 2^20 multiplications), among `threads` threads, of which the
 // calling thread is one. Each computes a band of the result's rows or columns
@@ -34,7 +37,8 @@ const MathBackend& HighwayBackend();
 // refuses to start some threads, there are fewer. Memory: the stack of each
 // thread, and a planned workspace for each. The backend must outlive the plans
 // and managers that are made with it. If several share it, one product or loop
-// runs at a time.
+// runs at a time. A number outside of 1 to kMostTeamThreads counts as the
+// nearest of them.
 std::unique_ptr<const MathBackend> MakeTeamBackend(int threads);
 
 }  // namespace footprint

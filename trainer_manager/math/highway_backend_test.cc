@@ -493,6 +493,26 @@ TEST(HighwayBackendTest, AShortLoopAndOneThreadHaveOneBand) {
   EXPECT_EQ(&HighwayBackend().OneThread(), &HighwayBackend());
 }
 
+// Such a thread would wait for itself.
+TEST(HighwayBackendDeathTest, ALongLoopInsideABandEndsTheProgram) {
+  const auto run = [] {
+    const auto team = MakeTeamBackend(2);
+    team->ForEachBand(2, 1 << 20, [&](const Band&) {
+      // A short loop runs on the calling thread.
+      team->ForEachBand(2, 1, [](const Band&) {});
+      team->ForEachBand(2, 1 << 20, [](const Band&) {});
+    });
+  };
+  EXPECT_DEATH(run(), "use MathBackend::OneThread there");
+}
+
+TEST(HighwayBackendTest, ATeamHasFrom1To64Threads) {
+  for (const int threads : {-3, 0, 1}) {
+    EXPECT_EQ(MakeTeamBackend(threads)->threads(), 1);
+  }
+  EXPECT_EQ(MakeTeamBackend(1000000)->threads(), kMostTeamThreads);
+}
+
 TEST(HighwayBackendTest, ATeamSaysWhichProductsItDivides) {
   const auto team = MakeTeamBackend(2);
   EXPECT_TRUE(team->Divides({256, 256, 64}));

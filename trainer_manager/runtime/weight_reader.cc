@@ -1,10 +1,13 @@
 #include "footprint/trainer_manager/runtime/weight_reader.h"
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "footprint/base/files/fingerprint.h"
 #include "footprint/base/random/random_sequence.h"
+#include "footprint/base/safetensors/safetensors.h"
 #include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/networks/network.h"
 
@@ -36,6 +39,41 @@ std::vector<ReadOperand> FindReadOperands(const ExecutionPlan& plan) {
   return operands;
 }
 
+absl::flat_hash_set<std::string> FindParameterNames(
+    const ResolvedNetwork& network) {
+  absl::flat_hash_set<std::string> names;
+  for (const ResolvedNetwork::ResolvedLayer& layer : network.layers) {
+    for (const auto* specs :
+         {&layer.signature.weights, &layer.signature.statistics}) {
+      for (const WeightSpec& spec : *specs) {
+        names.insert(absl::StrCat(layer.name, ".", spec.name));
+      }
+    }
+  }
+  return names;
+}
+
+// Fails if the file has a bias beside the weight of a layer that the network
+// makes without one, since the base would compute something else without it.
+absl::Status CheckBias(const SafetensorsIndex& index, const ParameterMap& map,
+                       const absl::flat_hash_set<std::string>& parameters,
+                       absl::string_view weight) {
+  constexpr absl::string_view kWeight = ".weight";
+  const std::string in_file = FindFileTensor(map, weight).name;
+  absl::string_view layer = weight;
+  absl::string_view layer_in_file = in_file;
+  if (!absl::ConsumeSuffix(&layer, kWeight) ||
+      !absl::ConsumeSuffix(&layer_in_file, kWeight) ||
+      parameters.contains(absl::StrCat(layer, ".bias"))) {
+    return absl::OkStatus();
+  }
+  const std::string bias = absl::StrCat(layer_in_file, ".bias");
+  if (!index.Find(bias).ok()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      index.file_name(), ": has \"", bias, "\", but layer \"", layer,
+      "\" of the network has no bias: make the layer with one"));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<WeightReader>> WeightReader::Open(
@@ -48,6 +86,8 @@ absl::StatusOr<std::unique_ptr<WeightReader>> WeightReader::Open(
   bool is_transposed = false;
   absl::flat_hash_map<absl::string_view, uint32_t> known;
   const std::vector<ReadOperand> operands = FindReadOperands(plan);
+  const absl::flat_hash_set<std::string> parameters =
+      FindParameterNames(*plan.network);
   for (const ReadOperand& operand : operands) {
     const auto added = known.try_emplace(
         operand.name, static_cast<uint32_t>(reader->sources_.size()));
@@ -56,6 +96,9 @@ absl::StatusOr<std::unique_ptr<WeightReader>> WeightReader::Open(
     const absl::StatusOr<TensorSource> source = FindTensorSource(
         reader->file_.index(), map, operand.name, operand.spec.shape);
     if (!source.ok()) return source.status();
+    const absl::Status fits =
+        CheckBias(reader->file_.index(), map, parameters, operand.name);
+    if (!fits.ok()) return fits;
     const absl::StatusOr<uint64_t> print = CheckTensorValues(
         reader->file_, *source, operand.name, absl::MakeSpan(buffer));
     if (!print.ok()) return print.status();

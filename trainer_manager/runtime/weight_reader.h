@@ -44,8 +44,9 @@ class WeightReader {
  public:
   // Opens the file and finds each weight that a step of the plan reads. `map`
   // has the file's names and layouts; it may have others, and so may the file.
-  // Errors are those of SafetensorsFile::Open, FindTensorSource and
-  // CheckTensorValues, which name the file.
+  // Returns InvalidArgument if the file has the bias of a layer that the
+  // network makes without one. Other errors are those of SafetensorsFile::Open,
+  // FindTensorSource and CheckTensorValues, which name the file.
   static absl::StatusOr<std::unique_ptr<WeightReader>> Open(
       const ExecutionPlan& plan, const std::string& path,
       const ParameterMap& map);

@@ -149,6 +149,29 @@ TEST(WeightReaderTest, TheFingerprintTellsWeightsAndLayoutsApart) {
   EXPECT_NE(ReadFingerprint(changed), base);
 }
 
+TEST(WeightReaderTest, ABiasThatTheNetworkLacksIsRefused) {
+  Network network;
+  network.AddInput("rows", {{2, 3}});
+  network.AddLayer("base", FullyConnected(3, /*bias=*/false), {"rows"});
+  network.AddLayer("head", FullyConnected(1), {"base"});
+  network.AddLayer("loss", MeanSquaredError(), {"head"});
+  network.Freeze("base.*");
+  MemoryOptions options;
+  options.read_frozen_weights = true;
+  const auto plan = PlanExecution(network, NetworkMode::kTraining, options);
+  ASSERT_THAT(plan, IsOk());
+  const std::string path = SaveBase("base.safetensors");
+  EXPECT_THAT(WeightReader::Open(*plan, path, {}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr(path), HasSubstr("has \"base.bias\""))));
+  // The head's bias is no part of the base.
+  const auto parameters = *Parameters::Create(
+      *PlanExecution(network, NetworkMode::kTraining, {}), 1);
+  const std::string unbiased = TestPath("unbiased.safetensors");
+  ASSERT_THAT(SaveParameters(*parameters, unbiased), IsOk());
+  EXPECT_THAT(WeightReader::Open(*plan, unbiased, {}), IsOk());
+}
+
 TEST(WeightReaderTest, TheFingerprintCoversAllOfALargeTensor) {
   const auto fingerprint = [](size_t changed) {
     Network network;

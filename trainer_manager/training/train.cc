@@ -30,8 +30,6 @@
 namespace footprint {
 namespace {
 
-constexpr int kMostThreads = 64;
-
 absl::Status CheckOptions(const TrainOptions& options) {
   const auto refuse = [](absl::string_view what, auto value,
                          absl::string_view needed) {
@@ -50,7 +48,7 @@ absl::Status CheckOptions(const TrainOptions& options) {
         std::make_pair("save_every", options.save_every)}) {
     if (value < 0) return refuse(name, value, "at least 0");
   }
-  if (options.threads < 1 || options.threads > kMostThreads) {
+  if (options.threads < 1 || options.threads > kMostTeamThreads) {
     return refuse("threads", options.threads, "from 1 to 64");
   }
   if (!(options.plateau_factor > 0 && options.plateau_factor <= 1)) {
