@@ -81,7 +81,7 @@ class Series {
                   "has no history of its ", name_,
                   ", and the file says \"recorded: true\"; run the update "
                   "with --record --reason=\"...\", which adds history { date: "
-                  "\"2026-11-21\" new_",
+                  "\"YYYY-MM-DD\" new_",
                   name_, ": ", text, " reason: \"...\" }"));
     } else if (text.empty()) {
       Say(-1, absl::StrCat("has a history of a ", name_,
@@ -92,7 +92,7 @@ class Series {
                            ", and its history ends with ", last_,
                            ": it was changed by hand; put it back, or say why "
                            "with the update's --record --reason=\"...\", which "
-                           "adds history { date: \"2026-11-21\" old_",
+                           "adds history { date: \"YYYY-MM-DD\" old_",
                            name_, ": ", last_, " new_", name_, ": ", text,
                            " reason: \"...\" }"));
     }
@@ -152,7 +152,7 @@ void CheckTerms(const Threshold& threshold, bool is_recorded,
                "says \"", terms, "\", and its history ends with \"", recorded,
                "\": it was changed by hand; put it back, or say why with the "
                "update's --record --reason=\"...\", which adds history { date: "
-               "\"2026-11-21\" terms: \"",
+               "\"YYYY-MM-DD\" terms: \"",
                terms, "\" reason: \"...\" }")});
 }
 

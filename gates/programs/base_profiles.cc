@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -269,27 +270,87 @@ std::vector<fs::path> FollowLinks(const fs::path& path) {
   return paths;
 }
 
-// Returns the files of `lines` ("/top/app/BUILD:1:1: source file //app:BUILD"),
-// and the links to them, that lie below `top`, by their paths from there.
+// Returns the paths of `lines`: "/top/app/a.cc:1:1: source file //app:a.cc".
+std::vector<fs::path> ReadLocations(const std::string& lines) {
+  std::vector<fs::path> files;
+  for (const absl::string_view line : absl::StrSplit(lines, '\n')) {
+    const size_t colon = line.find(':');
+    if (colon == absl::string_view::npos) continue;
+    files.emplace_back(std::string(line.substr(0, colon)));
+  }
+  return files;
+}
+
+// Returns the paths of labels in lines, such as "//app:BUILD" and
+// "@footprint//gates:gates.bzl". `external` is the folder of other
+// repositories. In a workspace of modules its folders have a sign behind the
+// name.
+std::vector<fs::path> ReadLabels(const fs::path& workspace,
+                                 const fs::path& external,
+                                 const std::string& lines) {
+  std::vector<fs::path> files;
+  for (absl::string_view label : absl::StrSplit(lines, '\n')) {
+    const size_t slashes = label.find("//");
+    if (slashes == absl::string_view::npos) continue;
+    absl::string_view repository = label.substr(0, slashes);
+    while (absl::ConsumePrefix(&repository, "@")) {
+    }
+    const fs::path file =
+        absl::StrReplaceAll(label.substr(slashes + 2), {{":", "/"}});
+    if (repository.empty()) {
+      files.push_back(workspace / file.relative_path());
+      continue;
+    }
+    for (const absl::string_view sign : {"", "~", "+"}) {
+      files.push_back(external / absl::StrCat(repository, sign) / file);
+    }
+  }
+  return files;
+}
+
+// Returns those of the files, and of the links to them, that lie below `top`,
+// by their paths from there.
 std::vector<std::string> KeepFilesBelow(const fs::path& top,
-                                        const std::string& lines) {
+                                        const std::vector<fs::path>& paths) {
   std::set<fs::path> tops = {top.lexically_normal()};
   std::error_code error;
   const fs::path canonical = fs::canonical(top, error);
   if (!error) tops.insert(canonical);
   std::set<std::string> files;
-  for (const absl::string_view line : absl::StrSplit(lines, '\n')) {
-    const size_t colon = line.find(':');
-    if (colon == absl::string_view::npos) continue;
-    for (const fs::path& file :
-         FollowLinks(fs::path(std::string(line.substr(0, colon))))) {
+  for (const fs::path& path : paths) {
+    for (const fs::path& file : FollowLinks(path)) {
       for (const fs::path& each : tops) {
-        const std::string path = file.lexically_relative(each).generic_string();
-        if (!path.empty() && !absl::StartsWith(path, "..")) files.insert(path);
+        const std::string below =
+            file.lexically_relative(each).generic_string();
+        if (!below.empty() && !absl::StartsWith(below, "..")) {
+          files.insert(below);
+        }
       }
     }
   }
   return {files.begin(), files.end()};
+}
+
+// Runs Bazel in the workspace with these arguments, which a shell reads.
+// Returns what it writes to its standard output.
+absl::StatusOr<std::string> AskBazel(const std::string& bazel,
+                                     const std::string& workspace,
+                                     const std::string& arguments) {
+  TemporaryFolder folder;
+  const absl::Status status =
+      folder.Create(TemporaryFolderParent(), "footprint-inputs");
+  if (!status.ok()) return status;
+  const std::string output = folder.Path("answer");
+  const absl::StatusOr<int> ended =
+      RunShellCommand(absl::StrCat("cd ", PosixQuote(workspace), " && ", bazel,
+                                   " ", arguments, " >", PosixQuote(output)));
+  if (!ended.ok()) return ended.status();
+  if (*ended != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(EscapeForTerminal(workspace), ": `", bazel, " ", arguments,
+                     "` fails, as the lines above say"));
+  }
+  return ReadWholeFile(output);
 }
 
 }  // namespace
@@ -322,28 +383,31 @@ absl::StatusOr<MeasuredRevision> MeasureRevision(const BaseRevision& base) {
 absl::StatusOr<std::vector<std::string>> FindGateInputs(
     const std::string& bazel, const std::string& workspace,
     const std::string& target) {
-  TemporaryFolder folder;
-  const absl::Status status =
-      folder.Create(TemporaryFolderParent(), "footprint-inputs");
-  if (!status.ok()) return status;
   const absl::StatusOr<std::string> top =
       AskGit(workspace, {"rev-parse", "--show-toplevel"});
   if (!top.ok()) return top.status();
-  const std::string output = folder.Path("query");
-  const std::string query = absl::StrCat("kind('source file', deps(", target,
-                                         ")) + buildfiles(deps(", target, "))");
-  const absl::StatusOr<int> ended = RunShellCommand(absl::StrCat(
-      "cd ", PosixQuote(workspace), " && ", bazel, " query --output=location ",
-      PosixQuote(query), " >", PosixQuote(output)));
-  if (!ended.ok()) return ended.status();
-  absl::StatusOr<std::string> lines = absl::UnavailableError("");
-  if (*ended == 0) lines = ReadWholeFile(output);
-  if (!lines.ok()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(EscapeForTerminal(workspace), ": Bazel cannot say what ",
-                     target, " is made from, as the lines above say"));
-  }
-  return KeepFilesBelow(fs::path(*top), *lines);
+  const auto ask = [&](const std::string& arguments) {
+    return AskBazel(bazel, workspace, arguments);
+  };
+  const auto sources = ask(absl::StrCat(
+      "query --output=location ",
+      PosixQuote(absl::StrCat("kind('source file', deps(", target, "))"))));
+  if (!sources.ok()) return sources.status();
+  // Bazel gives these files no location.
+  const auto build_files = ask(
+      absl::StrCat("query --output=label ",
+                   PosixQuote(absl::StrCat("buildfiles(deps(", target, "))"))));
+  if (!build_files.ok()) return build_files.status();
+  const auto output_base = ask("info output_base");
+  if (!output_base.ok()) return output_base.status();
+  std::vector<fs::path> files = ReadLocations(*sources);
+  const std::vector<fs::path> others = ReadLabels(
+      workspace,
+      fs::path(std::string(absl::StripAsciiWhitespace(*output_base))) /
+          "external",
+      *build_files);
+  files.insert(files.end(), others.begin(), others.end());
+  return KeepFilesBelow(fs::path(*top), files);
 }
 
 }  // namespace footprint

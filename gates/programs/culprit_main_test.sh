@@ -63,10 +63,19 @@ cat >bazel <<END
 #!/usr/bin/env bash
 gate=\$(<app/BUILD)
 if [[ "\$1 \$2" == "query --output=location" ]]; then
-  for file in BUILD load.cc bytes broken; do
+  [[ \$3 != *buildfiles* ]] || { echo "ERROR: buildfiles have no location" >&2; exit 2; }
+  for file in load.cc bytes broken; do
     [[ ! -e app/\$file ]] || echo "\$PWD/app/\$file:1:1: source file //app:\$file"
   done
   echo "/usr/share/bazel/x.bzl:1:1: source file @bazel_tools//x"
+  exit 0
+fi
+if [[ "\$1 \$2" == "query --output=label" ]]; then
+  printf '%s\n' //app:BUILD @bazel_tools//x:x.bzl //external:BUILD
+  exit 0
+fi
+if [[ "\$1 \$2" == "info output_base" ]]; then
+  echo /nowhere
   exit 0
 fi
 [[ \$2 == //app:\$gate.diff ]] || { echo "ERROR: no such target '\$2': it is not declared" >&2; exit 7; }

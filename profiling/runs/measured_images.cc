@@ -38,6 +38,29 @@ void AddTo(const SiteProfile::Figure& figure, Amount* sum) {
   AddTo(amount, sum);
 }
 
+// Returns the shared objects of a process. A fork that ended without exit has
+// no list of its own; that of the process from which it came names the same.
+const std::vector<std::string>& FindLoadedObjects(
+    const MeasuredProcess& process,
+    const std::vector<MeasuredProcess>& processes) {
+  const MeasuredProcess* each = &process;
+  // Each pass goes to the parent, and no chain of forks is longer than the
+  // list.
+  for (size_t i = 0; i < processes.size(); ++i) {
+    if (!each->loaded_objects.empty() || !each->figures.is_fork()) break;
+    const MeasuredProcess* parent = nullptr;
+    for (const MeasuredProcess& other : processes) {
+      if (other.figures.process_id() != each->figures.parent_process_id()) {
+        continue;
+      }
+      if (parent == nullptr || parent->loaded_objects.empty()) parent = &other;
+    }
+    if (parent == nullptr) break;
+    each = parent;
+  }
+  return each->loaded_objects;
+}
+
 void SetFigures(const MeasuredProcess& process,
                 const std::vector<MeasuredProcess>& processes,
                 MeasuredImage* image) {
@@ -46,7 +69,8 @@ void SetFigures(const MeasuredProcess& process,
       BecameAnother(*image, processes)) {
     image->set_end(MeasuredImage::BECAME_ANOTHER);
   }
-  for (const std::string& version : ModuleVersions(process.loaded_objects)) {
+  for (const std::string& version :
+       ModuleVersions(FindLoadedObjects(process, processes))) {
     image->add_module_versions(EscapeForProto(version));
   }
 }

@@ -1,7 +1,9 @@
 #include "footprint/profiling/runs/measured_images.h"
 
+#include <fstream>
 #include <limits>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "footprint/base/random/random_sequence.h"
@@ -51,6 +53,41 @@ SiteProfile RandomProfile(RandomSequence* random) {
     profile.sites.push_back(site);
   }
   return profile;
+}
+
+// A fork that ends by _exit has no list of objects: its environment is that of
+// the process from which it came, also over several forks.
+TEST(MeasuredImagesTest, AForkHasTheModulesOfItsParent) {
+  MeasuredProcess parent = Process(10);
+  const std::string library = testing::TempDir() + "/libexample.so.6.0.30";
+  std::ofstream(library) << "";
+  parent.loaded_objects = {library};
+  const auto fork = [](int id, int parent_id) {
+    MeasuredProcess process = Process(id);
+    process.figures.set_is_fork(true);
+    process.figures.set_parent_process_id(parent_id);
+    return process;
+  };
+  // It became another program, whose objects are not known.
+  MeasuredProcess other = Process(11, /*image=*/1);
+  other.figures.set_parent_process_id(10);
+  // It has no parent in the list, and is its own.
+  const MeasuredProcess lost = fork(14, 14);
+  MeasuredRun run;
+  AddMeasuredImages(
+      {fork(13, 12), parent, fork(11, 10), other, fork(12, 11), lost}, &run);
+  std::map<int, std::vector<std::string>> versions;
+  for (const MeasuredImage& image : run.images()) {
+    versions[image.process_id() * 10 + image.image()] = {
+        image.module_versions().begin(), image.module_versions().end()};
+  }
+  const std::vector<std::string> of_parent = versions[100];
+  EXPECT_EQ(of_parent.size(), 1u);
+  EXPECT_EQ(versions[110], of_parent);
+  EXPECT_EQ(versions[120], of_parent);
+  EXPECT_EQ(versions[130], of_parent);
+  EXPECT_TRUE(versions[111].empty());
+  EXPECT_TRUE(versions[140].empty());
 }
 
 // However stacks are merged, nothing is lost and nothing counts twice.
