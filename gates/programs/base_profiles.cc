@@ -270,17 +270,6 @@ std::vector<fs::path> FollowLinks(const fs::path& path) {
   return paths;
 }
 
-// Returns the paths of `lines`: "/top/app/a.cc:1:1: source file //app:a.cc".
-std::vector<fs::path> ReadLocations(const std::string& lines) {
-  std::vector<fs::path> files;
-  for (const absl::string_view line : absl::StrSplit(lines, '\n')) {
-    const size_t colon = line.find(':');
-    if (colon == absl::string_view::npos) continue;
-    files.emplace_back(std::string(line.substr(0, colon)));
-  }
-  return files;
-}
-
 // Returns the paths of labels in lines, such as "//app:BUILD" and
 // "@footprint//gates:gates.bzl". `external` is the folder of other
 // repositories. In a workspace of modules its folders have a sign behind the
@@ -389,24 +378,20 @@ absl::StatusOr<std::vector<std::string>> FindGateInputs(
   const auto ask = [&](const std::string& arguments) {
     return AskBazel(bazel, workspace, arguments);
   };
-  const auto sources = ask(absl::StrCat(
-      "query --output=location ",
-      PosixQuote(absl::StrCat("kind('source file', deps(", target, "))"))));
-  if (!sources.ok()) return sources.status();
-  // Bazel gives these files no location.
-  const auto build_files = ask(
-      absl::StrCat("query --output=label ",
-                   PosixQuote(absl::StrCat("buildfiles(deps(", target, "))"))));
-  if (!build_files.ok()) return build_files.status();
+  // The answer has labels, since Bazel has no location for build files, and for
+  // other files its older versions give that of the build file.
+  const std::string query = absl::StrCat("kind('source file', deps(", target,
+                                         ")) + buildfiles(deps(", target, "))");
+  const auto labels =
+      ask(absl::StrCat("query --output=label ", PosixQuote(query)));
+  if (!labels.ok()) return labels.status();
   const auto output_base = ask("info output_base");
   if (!output_base.ok()) return output_base.status();
-  std::vector<fs::path> files = ReadLocations(*sources);
-  const std::vector<fs::path> others = ReadLabels(
+  const std::vector<fs::path> files = ReadLabels(
       workspace,
       fs::path(std::string(absl::StripAsciiWhitespace(*output_base))) /
           "external",
-      *build_files);
-  files.insert(files.end(), others.begin(), others.end());
+      *labels);
   return KeepFilesBelow(fs::path(*top), files);
 }
 

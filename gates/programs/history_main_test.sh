@@ -26,7 +26,6 @@ cat >bazel <<'END'
 #!/usr/bin/env bash
 [[ ! -e broken ]] || { echo "ERROR: no such package" >&2; exit 7; }
 case "$1 $2 $3" in
-"query --output=location "*buildfiles*) exit 2 ;;  # Bazel refuses that
 "query --output=label "*) echo //app:BUILD ;;
 "info output_base "*) echo /nowhere ;;
 esac
@@ -104,7 +103,7 @@ git -C repository config status.showUntrackedFiles no
 record 2 'new.cc' --store=store
 rm repository/app/new.cc
 touch repository/broken && git -C repository add -A && git -C repository commit -q -m broken
-record 2 'query --output=location .*//app:load.diff.* fails, as the lines above say' --store=store
+record 2 'query --output=label .*//app:load.diff.* fails, as the lines above say' --store=store
 git -C repository rm -q broken && git -C repository commit -q -m mended
 record 2 'does not answer' --store=http://127.0.0.1:1/x
 expect 2 'does not answer' page --store=http://127.0.0.1:1/x

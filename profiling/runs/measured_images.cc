@@ -53,7 +53,8 @@ const std::vector<std::string>& FindLoadedObjects(
       if (other.figures.process_id() != each->figures.parent_process_id()) {
         continue;
       }
-      if (parent == nullptr || parent->loaded_objects.empty()) parent = &other;
+      // The parent may have become another program before or after the fork.
+      if (parent == nullptr || !other.loaded_objects.empty()) parent = &other;
     }
     if (parent == nullptr) break;
     each = parent;
