@@ -271,7 +271,7 @@ std::vector<fs::path> FollowLinks(const fs::path& path) {
 }
 
 // Returns the paths of labels in lines, such as "//app:BUILD" and
-// "@footprint//gates:gates.bzl". `external` is the folder of other
+// "@footprint//gates:defs.bzl". `external` is the folder of other
 // repositories. In a workspace of modules its folders have a sign behind the
 // name.
 std::vector<fs::path> ReadLabels(const fs::path& workspace,
