@@ -26,11 +26,13 @@ cat >bazel <<'END'
 #!/usr/bin/env bash
 [[ ! -e broken ]] || { echo "ERROR: no such package" >&2; exit 7; }
 case "$1 $2 $3" in
-"query --output=label "*) echo //app:BUILD ;;
-"info output_base "*) echo /nowhere ;;
+"query --output=label "*) printf '%s\n' //app:BUILD //:tools/x.sh @near//lib:y.cc @@far//lib:z.cc ;;
+"info output_base "*) echo "${0%/*}/output_base" ;;
 esac
 END
 chmod +x bazel
+mkdir -p output_base/external far && ln -s "$PWD/repository/near" output_base/external/near~
+ln -s "$PWD/far" output_base/external/far
 # A threshold file of the workspace, as a suite's manifest names it.
 cat >limits.textproto <<'END'
 threshold {
@@ -69,6 +71,12 @@ measured 1000
 record 2 'is not a revision' --store=store
 commit Ann "Load a table"
 record 0 '^recorded [0-9a-f]{40}: 1 profile$' --store=store
+# The files are named from the top of the repository. A local repository is a
+# link, which may lead there, and Bazel 7 puts a sign behind its name.
+for file in app/BUILD tools/x.sh near/lib/y.cc; do
+  grep -qaF "$file" store/*/* || fail "the record does not name $file"
+done
+grep -qaF lib/z.cc store/*/* && fail "the record names a file of elsewhere"
 record 0 '^recorded' --store=store
 commit Bob "Say more" && measured 1000 && record 0 '^recorded' --store=store
 commit Cleo "Keep a second table" && measured 1800 && record 0 '^recorded' --store=store

@@ -29,7 +29,25 @@ class PoolLayer : public Layer {
   PoolLayer(int64_t window, int64_t stride)
       : window_(window), stride_(stride == 0 ? window : stride) {}
 
+  absl::Status Forward(const StepData& data) const final {
+    const Windows w = Geometry(data.shape(Role::kInput));
+    ForEachBand(data, w, [&](const Band& band) { ForwardBand(data, w, band); });
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const final {
+    const Windows w = Geometry(data.shape(Role::kInputDerivative));
+    ForEachBand(data, w,
+                [&](const Band& band) { DerivativeBand(data, w, band); });
+  }
+
  protected:
+  // These run a step for the elements of the batch in a band.
+  virtual void ForwardBand(const StepData& data, const Windows& w,
+                           const Band& band) const = 0;
+  virtual void DerivativeBand(const StepData& data, const Windows& w,
+                              const Band& band) const = 0;
+
   absl::StatusOr<LayerSignature> DescribePool(const LayerInputs& inputs,
                                               int64_t largest_window) const {
     const absl::Status status = CheckOneFloatInput(inputs, 4, 4);
@@ -181,18 +199,6 @@ class MaxPool2dLayer final : public PoolLayer {
     return signature;
   }
 
-  absl::Status Forward(const StepData& data) const override {
-    const Windows w = Geometry(data.shape(Role::kInput));
-    ForEachBand(data, w, [&](const Band& band) { ForwardBand(data, w, band); });
-    return absl::OkStatus();
-  }
-
-  void CalculateDerivative(const StepData& data) const override {
-    const Windows w = Geometry(data.shape(Role::kInputDerivative));
-    ForEachBand(data, w,
-                [&](const Band& band) { DerivativeBand(data, w, band); });
-  }
-
   void RestoreInput(const StepData& data) const override {
     const Windows w = Geometry(data.shape(Role::kInput));
     ForEachBand(data, w, [&](const Band& band) { RestoreBand(data, w, band); });
@@ -200,7 +206,7 @@ class MaxPool2dLayer final : public PoolLayer {
 
  private:
   void ForwardBand(const StepData& data, const Windows& w,
-                   const Band& band) const {
+                   const Band& band) const override {
     const float* input = data.Read(Role::kInput);
     float* output = data.Write(Role::kOutput);
     const bool saves = data.Has(Role::kSaved);
@@ -224,7 +230,7 @@ class MaxPool2dLayer final : public PoolLayer {
   }
 
   void DerivativeBand(const StepData& data, const Windows& w,
-                      const Band& band) const {
+                      const Band& band) const override {
     const float* output_derivative = data.Read(Role::kOutputDerivative);
     float* input_derivative = data.Write(Role::kInputDerivative);
     FillInputs(w, band, input_derivative);
@@ -284,21 +290,9 @@ class AveragePool2dLayer final : public PoolLayer {
     return DescribePool(inputs, std::numeric_limits<int64_t>::max());
   }
 
-  absl::Status Forward(const StepData& data) const override {
-    const Windows w = Geometry(data.shape(Role::kInput));
-    ForEachBand(data, w, [&](const Band& band) { ForwardBand(data, w, band); });
-    return absl::OkStatus();
-  }
-
-  void CalculateDerivative(const StepData& data) const override {
-    const Windows w = Geometry(data.shape(Role::kInputDerivative));
-    ForEachBand(data, w,
-                [&](const Band& band) { DerivativeBand(data, w, band); });
-  }
-
  private:
   void ForwardBand(const StepData& data, const Windows& w,
-                   const Band& band) const {
+                   const Band& band) const override {
     const float* input = data.Read(Role::kInput);
     float* output = data.Write(Role::kOutput);
     const float share = 1.0f / static_cast<float>(window_ * window_);
@@ -311,7 +305,7 @@ class AveragePool2dLayer final : public PoolLayer {
   }
 
   void DerivativeBand(const StepData& data, const Windows& w,
-                      const Band& band) const {
+                      const Band& band) const override {
     const float* output_derivative = data.Read(Role::kOutputDerivative);
     float* input_derivative = data.Write(Role::kInputDerivative);
     const float share = 1.0f / static_cast<float>(window_ * window_);

@@ -505,7 +505,7 @@ TEST(HighwayBackendTest, AShortLoopAndOneThreadHaveOneBand) {
   EXPECT_EQ(&HighwayBackend().OneThread(), &HighwayBackend());
 }
 
-// Such a thread would wait for itself.
+// A thread of a band that asked for the team again would wait for itself.
 TEST(HighwayBackendDeathTest, ALongLoopInsideABandEndsTheProgram) {
   const auto run = [] {
     const auto team = MakeTeamBackend(2);
