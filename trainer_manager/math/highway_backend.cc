@@ -220,14 +220,15 @@ HWY_INLINE void PackPanels(const Right& right, int64_t inner, int64_t count,
   }
 }
 
-// Computes result = left * right. `left.Block(row, rows, inner, count,
-// scratch)` returns rows of the left operand, `right.PackPanel(inner, count,
-// column, width, to)` writes a panel of the right one, and `target.Of(column)`
-// returns where columns of the result lie.
+// Computes result = left * right, or adds to the result what `first` says.
+// `left.Block(row, rows, inner, count, scratch)` returns rows of the left
+// operand, `right.PackPanel(inner, count, column, width, to)` writes a panel of
+// the right one, and `target.Of(column)` returns where columns of the result
+// lie.
 template <class Left, class Right, class Target>
 HWY_INLINE void MultiplyBlocks(const Extent& extent, Share share,
                                const Left& left, const Right& right,
-                               const Target& target, const float* bias,
+                               const Target& target, const Epilogue& first,
                                float* result, void* workspace) {
   const Scratch scratch(workspace, extent);
   const Blocks blocks = extent.blocks();
@@ -241,7 +242,8 @@ HWY_INLINE void MultiplyBlocks(const Extent& extent, Share share,
         const int64_t rows = std::min(blocks.rows, region.end_row - m);
         const MatrixView block = left.Block(m, rows, k, inner, scratch.left);
         const Epilogue epilogue = {
-            k == 0 && bias != nullptr ? bias + m : nullptr, k > 0};
+            k == 0 && first.bias != nullptr ? first.bias + m : nullptr,
+            k > 0 || first.accumulate};
         float* const to = result + m * target.row_stride();
         for (int64_t g = n; g < end; g += blocks.packed_columns) {
           const int64_t group_end = std::min(g + blocks.packed_columns, end);
@@ -306,8 +308,9 @@ struct MatrixRight {
 
 struct MatrixTarget {
   int64_t columns;
+  int64_t stride;
 
-  int64_t row_stride() const { return columns; }
+  int64_t row_stride() const { return stride; }
   Columns Of(int64_t column) const {
     Columns c;
     c.count = std::min(kPanelWidth, columns - column);
@@ -322,19 +325,20 @@ struct MatrixTarget {
 // Computes a small product in place, without packing.
 HWY_NOINLINE void MultiplyInPlace(const MatrixProduct& p, const float* left,
                                   const float* right, float* result) {
+  const int64_t stride = p.LeftStride();
   for (int64_t k = 0; k < p.inner; k += kSumBlock) {
     const int64_t inner = std::min(kSumBlock, p.inner - k);
     const MatrixView block = p.transpose_left
-                                 ? MatrixView{left + k * p.rows, 1, p.rows}
-                                 : MatrixView{left + k, p.inner, 1};
-    const Epilogue epilogue = {nullptr, k > 0};
+                                 ? MatrixView{left + k * stride, 1, stride}
+                                 : MatrixView{left + k, stride, 1};
+    const Epilogue epilogue = {nullptr, k > 0 || p.accumulate};
     int64_t c = 0;
     for (; !p.transpose_right && c + kPanelWidth <= p.columns;
          c += kPanelWidth) {
       MultiplySumBlock<1, kPanelWidth>(
           block, p.rows, inner,
           MatrixView{right + k * p.columns + c, p.columns, 1}, epilogue,
-          {result + c, p.columns});
+          {result + c, p.ResultStride()});
     }
     for (; c < p.columns; ++c) {
       const MatrixView column =
@@ -342,7 +346,7 @@ HWY_NOINLINE void MultiplyInPlace(const MatrixProduct& p, const float* left,
               ? MatrixView{right + c * p.inner + k, 1, p.inner}
               : MatrixView{right + k * p.columns + c, p.columns, 1};
       MultiplySumBlock<1, 1>(block, p.rows, inner, column, epilogue,
-                             {result + c, p.columns});
+                             {result + c, p.ResultStride()});
     }
   }
 }
@@ -355,10 +359,11 @@ void Multiply(const MatrixProduct& p, Share share, const float* left,
   }
   MultiplyBlocks(
       FindExtent(p), share,
-      MatrixLeft{left, p.transpose_left ? p.rows : p.inner, p.transpose_left},
+      MatrixLeft{left, p.LeftStride(), p.transpose_left},
       MatrixRight{right, p.transpose_right ? p.inner : p.columns,
                   p.transpose_right},
-      MatrixTarget{p.columns}, nullptr, result, workspace);
+      MatrixTarget{p.columns, p.ResultStride()}, {nullptr, p.accumulate},
+      result, workspace);
 }
 
 // The following structs are the operands of convolutions.
@@ -752,7 +757,7 @@ void Forward(const Convolution& c, Share share, const float* input,
                                0,
                                0};
   MultiplyBlocks(ForwardExtent(c), share, WeightLeft{weight, inner},
-                 ImagesRight{images, AllTaps(c)}, target, bias, output,
+                 ImagesRight{images, AllTaps(c)}, target, {bias, false}, output,
                  workspace);
 }
 
@@ -772,7 +777,7 @@ void Gradient(const Convolution& c, Share share, const float* input,
       c.stride};
   MultiplyBlocks(GradientExtent(c), share, ImagesLeft{images, AllTaps(c)},
                  ChannelsRight{output_derivative, c.output_channels, pixels},
-                 TransposedTarget{c.output_channels, rows}, nullptr,
+                 TransposedTarget{c.output_channels, rows}, {},
                  weight_gradient, workspace);
 }
 
@@ -802,7 +807,7 @@ void DerivativeOfPhase(const Convolution& c, Share share, int64_t phase_y,
       1};
   MultiplyBlocks({c.input_channels, columns, inner, true, true}, share,
                  TurnedWeightLeft{weight, c.input_channels, taps},
-                 ImagesRight{images, taps}, target, nullptr, input_derivative,
+                 ImagesRight{images, taps}, target, {}, input_derivative,
                  workspace);
 }
 
@@ -864,6 +869,8 @@ class Backend : public MathBackend {
       HWY_DYNAMIC_DISPATCH(Multiply)(product, share, left, right, result, own);
     });
   }
+
+  int64_t SumBlock() const override { return kSumBlock; }
 
   int64_t WorkspaceBytes(const Convolution& c,
                          ConvolutionStep step) const override {

@@ -143,6 +143,82 @@ TEST(HighwayBackendTest, ARowHasTheSameBitsInEveryProduct) {
   EXPECT_GT(without_workspace, 0) << "no slice took the other way";
 }
 
+// Multiplies by some columns of the right matrix at a time, and writes each
+// part of the result to its place.
+Values ProductByColumns(const MathBackend& math, const MatrixProduct& p,
+                        const Values& left, const Values& right,
+                        int64_t width) {
+  Values result(static_cast<size_t>(p.rows * p.columns), kNan);
+  Workspace workspace(math.WorkspaceBytes(p), 1);
+  for (int64_t first = 0; first < p.columns; first += width) {
+    MatrixProduct part = p;
+    part.columns = std::min(width, p.columns - first);
+    part.result_stride = p.columns;
+    Values tile(static_cast<size_t>(p.inner * part.columns));
+    for (int64_t k = 0; k < p.inner; ++k) {
+      for (int64_t c = 0; c < part.columns; ++c) {
+        tile[p.transpose_right ? c * p.inner + k : k * part.columns + c] =
+            right[p.transpose_right ? (first + c) * p.inner + k
+                                    : k * p.columns + first + c];
+      }
+    }
+    math.Multiply(part, left.data(), tile.data(), result.data() + first,
+                  workspace.data());
+  }
+  EXPECT_TRUE(workspace.IntactBeyond());
+  return result;
+}
+
+// Sums some inner indices at a time. The left operand is not transposed.
+Values ProductBySums(const MathBackend& math, const MatrixProduct& p,
+                     const Values& left, const Values& right, int64_t width) {
+  Values result(static_cast<size_t>(p.rows * p.columns), kNan);
+  Workspace workspace(math.WorkspaceBytes(p), 1);
+  for (int64_t first = 0; first < p.inner; first += width) {
+    MatrixProduct part = p;
+    part.inner = std::min(width, p.inner - first);
+    part.left_stride = p.inner;
+    part.accumulate = first > 0;
+    Values tile(static_cast<size_t>(part.inner * p.columns));
+    for (int64_t k = 0; k < part.inner; ++k) {
+      for (int64_t c = 0; c < p.columns; ++c) {
+        tile[p.transpose_right ? c * part.inner + k : k * p.columns + c] =
+            right[p.transpose_right ? c * p.inner + first + k
+                                    : (first + k) * p.columns + c];
+      }
+    }
+    math.Multiply(part, left.data() + first, tile.data(), result.data(),
+                  workspace.data());
+  }
+  EXPECT_TRUE(workspace.IntactBeyond());
+  return result;
+}
+
+TEST(HighwayBackendTest, TilesOfAMatrixGiveTheBitsOfTheWhole) {
+  const auto team = MakeTeamBackend(3);
+  ForEachVectorTarget([&team](bool) {
+    std::mt19937_64 random(12);
+    for (int i = 0; i < 30; ++i) {
+      MatrixProduct p = RandomProduct(&random);
+      p.inner = Draw(1, 700, &random);
+      if (i % 5 == 0) p.columns = Draw(1000, 1200, &random);
+      const Values left = RandomValues(p.rows * p.inner, &random);
+      const Values right = RandomValues(p.inner * p.columns, &random);
+      for (const MathBackend* math :
+           {&ReferenceMath(), &HighwayBackend(), team.get()}) {
+        const Values whole = Product(*math, p, left, right);
+        EXPECT_TRUE(
+            SameBits(whole, ProductByColumns(*math, p, left, right,
+                                             Draw(1, p.columns, &random))));
+        if (p.transpose_left) continue;
+        EXPECT_TRUE(SameBits(
+            whole, ProductBySums(*math, p, left, right,
+                                 math->SumBlock() * Draw(1, 2, &random))));
+      }
+    }
+  });
+}
+
 Convolution RandomConvolution(std::mt19937_64* random) {
   Convolution c;
   const int64_t most_channels = Draw(0, 3, random) == 0 ? 60 : 9;

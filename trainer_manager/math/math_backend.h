@@ -9,8 +9,9 @@
 // that size is 0, the product ignores the workspace that it gets. The order of
 // summation depends only on the sizes, so results repeat bit for bit. A row of
 // a product, or an image of a convolution, has the same bits whatever the
-// number of rows or images, so a batch may be calculated in slices.
-// Thread-safe.
+// number of rows or images, so a batch may be calculated in slices. The same
+// holds for a column of a product, and for sums that are continued
+// (MathBackend::SumBlock), so a matrix may be multiplied by tiles. Thread-safe.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_MATH_MATH_BACKEND_H_
 #define FOOTPRINT_TRAINER_MANAGER_MATH_MATH_BACKEND_H_
@@ -29,6 +30,20 @@ struct MatrixProduct {
   int64_t inner = 0;
   bool transpose_left = false;
   bool transpose_right = false;
+  // If set, the product is added to `result`.
+  bool accumulate = false;
+  // The elements from one stored row to the next, for operands that are columns
+  // of a wider matrix; 0 for a matrix of its own.
+  int64_t left_stride = 0;
+  int64_t result_stride = 0;
+
+  int64_t LeftStride() const {
+    if (left_stride != 0) return left_stride;
+    return transpose_left ? rows : inner;
+  }
+  int64_t ResultStride() const {
+    return result_stride == 0 ? columns : result_stride;
+  }
 };
 
 // A convolution. Images are [batch, channels, height, width], weights
@@ -64,10 +79,14 @@ class MathBackend {
 
   // Returns the bytes of the workspace that Multiply needs, at any alignment.
   virtual int64_t WorkspaceBytes(const MatrixProduct& product) const = 0;
-  // Overwrites `result`, which must not overlap the operands.
+  // Overwrites `result`, or adds to it. It must not overlap the operands.
   virtual void Multiply(const MatrixProduct& product, const float* left,
                         const float* right, float* result,
                         void* workspace) const = 0;
+  // Returns how many inner indices are summed before the sum is added to the
+  // result. A product that is cut at multiples of this number, and whose parts
+  // are accumulated in their order, has the bits of the whole product.
+  virtual int64_t SumBlock() const { return 1; }
 
   // Returns the bytes of the workspace that the function of this step needs.
   // Each of the three functions overwrites the array that precedes the

@@ -67,11 +67,11 @@ class Reference final : public MathBackend {
   void Multiply(const MatrixProduct& p, const float* left, const float* right,
                 float* result, void*) const override {
     for (int64_t r = 0; r < p.rows; ++r) {
-      float* row = result + r * p.columns;
-      std::fill(row, row + p.columns, 0.0f);
+      float* row = result + r * p.ResultStride();
+      if (!p.accumulate) std::fill(row, row + p.columns, 0.0f);
       for (int64_t k = 0; k < p.inner; ++k) {
-        const float a =
-            p.transpose_left ? left[k * p.rows + r] : left[r * p.inner + k];
+        const float a = p.transpose_left ? left[k * p.LeftStride() + r]
+                                         : left[r * p.LeftStride() + k];
         for (int64_t c = 0; c < p.columns; ++c) {
           row[c] += a * (p.transpose_right ? right[c * p.inner + k]
                                            : right[k * p.columns + c]);
