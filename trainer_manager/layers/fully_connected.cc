@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/layers/matrix_products.h"
 #include "footprint/trainer_manager/math/divided_loops.h"
 
 namespace footprint {
@@ -46,10 +47,12 @@ class FullyConnectedLayer final : public Layer {
                                   {Role::kOutputDerivative}};
     signature.derivative.writes = {{Role::kInputDerivative}};
     signature.derivative_by_element = true;
+    signature.multiplies_by_matrix = true;
     status = CheckSizes(signature);
     if (!status.ok()) return status;
     const MathBackend& math = inputs.math;
-    AddWorkspace(math.WorkspaceBytes(ForwardProduct(rows, features)),
+    const RowsByMatrix product = {rows, features, units_};
+    AddWorkspace(math.WorkspaceBytes(product.Forward(product.AllColumns())),
                  &signature, &signature.forward);
     signature.recompute = signature.forward;
     signature.recompute_products =
@@ -57,20 +60,27 @@ class FullyConnectedLayer final : public Layer {
         static_cast<double>(features);
     AddWorkspace(math.WorkspaceBytes(GradientProduct(rows, features)),
                  &signature, &signature.gradient);
-    AddWorkspace(math.WorkspaceBytes(DerivativeProduct(rows, features)),
+    AddWorkspace(math.WorkspaceBytes(product.Derivative(product.AllColumns())),
                  &signature, &signature.derivative);
     return signature;
   }
 
   absl::Status Forward(const StepData& data) const override {
-    const int64_t features = data.shape(Role::kInput).extent(-1);
-    const int64_t rows = data.elements(Role::kInput) / features;
+    return ForwardTile(data, {0, units_});
+  }
+
+  absl::Status ForwardTile(const StepData& data,
+                           const MatrixTile& tile) const override {
+    const RowsByMatrix product = FindSizes(data, Role::kInput);
     float* output = data.Write(Role::kOutput);
-    data.math().Multiply(ForwardProduct(rows, features),
-                         data.Read(Role::kInput), data.Read(Role::kWeight, 0),
-                         output, data.Workspace());
+    data.math().Multiply(product.Forward(tile), data.Read(Role::kInput),
+                         data.Read(Role::kWeight, 0), output + tile.begin,
+                         data.Workspace());
     if constexpr (kBias) {
-      AddToRows(data.math(), rows, units_, data.Read(Role::kWeight, 1), output);
+      if (tile.end == units_) {
+        AddToRows(data.math(), product.rows, units_,
+                  data.Read(Role::kWeight, 1), output);
+      }
     }
     return absl::OkStatus();
   }
@@ -89,23 +99,26 @@ class FullyConnectedLayer final : public Layer {
   }
 
   void CalculateDerivative(const StepData& data) const override {
-    const int64_t features = data.shape(Role::kInputDerivative).extent(-1);
-    const int64_t rows = data.elements(Role::kInputDerivative) / features;
-    data.math().Multiply(DerivativeProduct(rows, features),
-                         data.Read(Role::kOutputDerivative),
+    CalculateDerivativeTile(data, {0, units_});
+  }
+
+  void CalculateDerivativeTile(const StepData& data,
+                               const MatrixTile& tile) const override {
+    const RowsByMatrix product = FindSizes(data, Role::kInputDerivative);
+    data.math().Multiply(product.Derivative(tile),
+                         data.Read(Role::kOutputDerivative) + tile.begin,
                          data.Read(Role::kWeight, 0),
                          data.Write(Role::kInputDerivative), data.Workspace());
   }
 
  private:
-  MatrixProduct ForwardProduct(int64_t rows, int64_t features) const {
-    return {rows, units_, features};
+  // Returns the sizes of a step whose tensor, `role`, has the features.
+  RowsByMatrix FindSizes(const StepData& data, Role role) const {
+    const int64_t features = data.shape(role).extent(-1);
+    return {data.elements(role) / features, features, units_};
   }
   MatrixProduct GradientProduct(int64_t rows, int64_t features) const {
     return {features, units_, rows, /*transpose_left=*/true};
-  }
-  MatrixProduct DerivativeProduct(int64_t rows, int64_t features) const {
-    return {rows, features, units_, false, /*transpose_right=*/true};
   }
 
   const int64_t units_;

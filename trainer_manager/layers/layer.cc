@@ -203,6 +203,13 @@ absl::Status Layer::Recompute(const StepData& data) const {
 void Layer::RestoreInput(const StepData& data) const {
   EndForMissing(data, "RestoreInput");
 }
+absl::Status Layer::ForwardTile(const StepData& data, const MatrixTile&) const {
+  EndForMissing(data, "ForwardTile");
+}
+void Layer::CalculateDerivativeTile(const StepData& data,
+                                    const MatrixTile&) const {
+  EndForMissing(data, "CalculateDerivativeTile");
+}
 
 absl::Status CheckInputCount(const LayerInputs& inputs, size_t count) {
   if (inputs.inputs.size() == count) return absl::OkStatus();
@@ -275,6 +282,41 @@ absl::Status CheckPickedRows(const LayerSignature& signature,
       "signature.picks_rows false");
 }
 
+// Returns the operand, or none if Forward reads no weight and no statistic.
+absl::optional<Operand> FindMatrixOrNone(const LayerSignature& signature) {
+  for (const Operand& operand : signature.forward.reads) {
+    if (operand.role == Role::kWeight ||
+        operand.role == Role::kRunningStatistic) {
+      return operand;
+    }
+  }
+  return absl::nullopt;
+}
+
+Operand FindMatrix(const LayerSignature& signature) {
+  return *FindMatrixOrNone(signature);
+}
+
+// Checks that a layer of LayerSignature::multiplies_by_matrix can have tiles of
+// the matrix.
+absl::Status CheckMatrix(const LayerSignature& signature) {
+  const absl::optional<Operand> matrix = FindMatrixOrNone(signature);
+  if (matrix.has_value()) {
+    const auto& specs = matrix->role == Role::kWeight ? signature.weights
+                                                      : signature.statistics;
+    const TensorType& spec = specs[static_cast<size_t>(matrix->index)].spec;
+    if (spec.type == DType::kF32 && spec.shape.rank() == 2 &&
+        signature.output.shape.rank() > 1 &&
+        spec.shape.columns() == signature.output.shape.extent(-1)) {
+      return absl::OkStatus();
+    }
+  }
+  return absl::InvalidArgumentError(
+      "a layer that multiplies by a matrix must read it in the forward step "
+      "before any other weight or statistic, and its columns must be those of "
+      "the output: change that, or leave signature.multiplies_by_matrix false");
+}
+
 absl::Status CheckOperands(const LayerSignature& signature,
                            const LayerInputs& inputs) {
   absl::Status status =
@@ -287,6 +329,9 @@ absl::Status CheckOperands(const LayerSignature& signature,
         "signature.forward.writes");
   }
   if (signature.picks_rows) status = CheckPickedRows(signature, inputs);
+  if (status.ok() && signature.multiplies_by_matrix) {
+    status = CheckMatrix(signature);
+  }
   if (!status.ok()) return status;
   // Inference runs only the forward step.
   if (inputs.mode != NetworkMode::kTraining) return absl::OkStatus();

@@ -125,6 +125,12 @@ struct LayerSignature {
   // (MemoryOptions::read_frozen_weights), these rows are read one by one, and
   // Forward does not run.
   bool picks_rows = false;
+  // True if Forward and CalculateDerivative only multiply by a matrix, the
+  // first weight or statistic that Forward reads, whose columns are those of
+  // the output. If the matrix stays in its file and is too large for the
+  // budget, ForwardTile and CalculateDerivativeTile run for some columns at a
+  // time instead, in their order, and must give the same bits.
+  bool multiplies_by_matrix = false;
   // True if the derivative of each element of the batch depends on no other
   // element, also in what it reads of saved tensors.
   bool derivative_by_element = false;
@@ -149,6 +155,15 @@ struct LayerInputs {
   // computes them unless the derivative reads them. The layer must not take
   // statistics of the batch then.
   bool frozen = false;
+};
+
+// Some columns of a matrix: from `begin` to before `end`. The tile is a dense
+// matrix of its own.
+struct MatrixTile {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  int64_t columns() const { return end - begin; }
 };
 
 // The name of a running step's layer, which is searched only for an error: it
@@ -262,6 +277,15 @@ class Layer {
   virtual void CalculateDerivative(const StepData& data) const;
   virtual absl::Status Recompute(const StepData& data) const;
   virtual void RestoreInput(const StepData& data) const;
+  // These do the part of Forward and CalculateDerivative that needs a tile of
+  // the matrix (LayerSignature::multiplies_by_matrix), whose operand then is
+  // the tile alone. Tiles begin at multiples of MathBackend::SumBlock. What
+  // needs no matrix is done with the last tile, whose end is that of the
+  // matrix. ForwardTile runs in place of Recompute, too.
+  virtual absl::Status ForwardTile(const StepData& data,
+                                   const MatrixTile& tile) const;
+  virtual void CalculateDerivativeTile(const StepData& data,
+                                       const MatrixTile& tile) const;
 };
 
 using LayerPointer = std::shared_ptr<const Layer>;
@@ -292,6 +316,9 @@ absl::Status CheckSizes(const LayerSignature& signature);
 // says what is missing or not allowed.
 absl::Status CheckOperands(const LayerSignature& signature,
                            const LayerInputs& inputs);
+
+// Returns the operand of the matrix of a layer that multiplies_by_matrix.
+Operand FindMatrix(const LayerSignature& signature);
 
 // Returns the error of an index that names no row of a table: OutOfRange, with
 // the index, its place among the indices and the number of rows.

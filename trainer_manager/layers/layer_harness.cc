@@ -98,7 +98,7 @@ void LayerHarness::SetIndices(Role role, std::vector<int32_t> indices) {
               std::min(values.size(), indices.size()) * sizeof(float));
 }
 
-void LayerHarness::Run(const StepUse& use, int phase) {
+std::vector<StepData::Slot> LayerHarness::FindSlots(const StepUse& use) {
   std::vector<StepData::Slot> slots;
   const auto add = [&](const Operand& operand, bool read) {
     Tensor& tensor = tensors_.at({operand.role, operand.index});
@@ -112,12 +112,52 @@ void LayerHarness::Run(const StepUse& use, int phase) {
   };
   for (const Operand& operand : use.reads) add(operand, true);
   for (const Operand& operand : use.writes) add(operand, false);
+  return slots;
+}
+
+void LayerHarness::Run(const StepUse& use, int phase) {
+  const std::vector<StepData::Slot> slots = FindSlots(use);
   const StepData data(slots, mode_, /*seed=*/77, math_);
   if (phase == kForwardPhase) status_ = layer_->Forward(data);
   if (phase == kGradientPhase) layer_->CalculateGradient(data);
   if (phase == kDerivativePhase) layer_->CalculateDerivative(data);
   if (phase == kRecomputePhase) status_ = layer_->Recompute(data);
   if (phase == kRestorePhase) layer_->RestoreInput(data);
+}
+
+// Runs each tile with a copy of its columns, beside which lies nothing.
+void LayerHarness::RunTiles(const StepUse& use, int phase, int64_t columns) {
+  const Operand operand = FindMatrix(signature_);
+  const Tensor& matrix = tensors_.at({operand.role, operand.index});
+  const int64_t rows = matrix.spec.shape.rows();
+  const int64_t all_columns = matrix.spec.shape.columns();
+  for (int64_t begin = 0; begin < all_columns; begin += columns) {
+    const MatrixTile tile = {begin, std::min(begin + columns, all_columns)};
+    std::vector<float> values;
+    for (int64_t row = 0; row < rows; ++row) {
+      const auto from = matrix.values.begin() + row * all_columns;
+      values.insert(values.end(), from + tile.begin, from + tile.end);
+    }
+    const TensorType spec = {{rows, tile.columns()}};
+    std::vector<StepData::Slot> slots = FindSlots(use);
+    for (StepData::Slot& slot : slots) {
+      if (!(slot.operand == operand)) continue;
+      slot.spec = &spec;
+      slot.data = values.data();
+    }
+    const StepData data(slots, mode_, /*seed=*/77, math_);
+    if (phase == kForwardPhase) status_ = layer_->ForwardTile(data, tile);
+    if (phase == kDerivativePhase) layer_->CalculateDerivativeTile(data, tile);
+  }
+}
+
+absl::Status LayerHarness::ForwardByTiles(int64_t columns) {
+  RunTiles(signature_.forward, kForwardPhase, columns);
+  return status_;
+}
+
+void LayerHarness::DerivativeByTiles(int64_t columns) {
+  RunTiles(signature_.derivative, kDerivativePhase, columns);
 }
 
 absl::Status LayerHarness::Forward() {

@@ -47,6 +47,11 @@ class LayerHarness {
   void Backward();  // the gradient, then the derivative
   absl::Status Recompute();
   void RestoreInput();
+  // These run the forward step and the derivative of a layer that
+  // multiplies_by_matrix, with at most `columns` columns of the matrix at a
+  // time.
+  absl::Status ForwardByTiles(int64_t columns);
+  void DerivativeByTiles(int64_t columns);
 
   // These compare the gradients, or the input derivatives, with the central
   // differences of an objective, which is the sum of all outputs, each times a
@@ -65,7 +70,9 @@ class LayerHarness {
   };
 
   void Add(Role role, int index, const TensorType& spec, bool random);
+  std::vector<StepData::Slot> FindSlots(const StepUse& use);
   void Run(const StepUse& use, int phase);
+  void RunTiles(const StepUse& use, int phase, int64_t columns);
   double Objective();
   double WorstError(Role varied, Role calculated);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/layers/matrix_products.h"
 #include "footprint/trainer_manager/math/divided_loops.h"
 
 namespace footprint {
@@ -119,8 +120,12 @@ class LoraLayer final : public Layer {
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override;
   absl::Status Forward(const StepData& data) const override;
+  absl::Status ForwardTile(const StepData& data,
+                           const MatrixTile& tile) const override;
   void CalculateGradient(const StepData& data) const override;
   void CalculateDerivative(const StepData& data) const override;
+  void CalculateDerivativeTile(const StepData& data,
+                               const MatrixTile& tile) const override;
 
  private:
   absl::Status Check(int64_t features) const;
@@ -138,13 +143,6 @@ class LoraLayer final : public Layer {
   // Copies the derivative of a branch's outputs, of some rows, side by side.
   void CopyOutputDerivative(const StepData& data, const Branch& branch,
                             int64_t first_row, int64_t rows, float* to) const;
-
-  MatrixProduct BaseForward(int64_t rows, int64_t features) const {
-    return {rows, units_, features};
-  }
-  MatrixProduct BaseDerivative(int64_t rows, int64_t features) const {
-    return {rows, features, units_, false, /*transpose_right=*/true};
-  }
 
   const int64_t units_;
   const std::vector<LoraMatrices> matrices_;
@@ -202,11 +200,12 @@ Branch LoraLayer::MakeBranch(const LoraMatrices& matrices,
 
 int64_t LoraLayer::WorkspaceBytes(const MathBackend& math, int64_t rows,
                                   int64_t features, Phase phase) const {
+  const RowsByMatrix base = {rows, features, units_};
   int64_t bytes = 0;
   if (phase == Phase::kForward) {
-    bytes = math.WorkspaceBytes(BaseForward(rows, features));
+    bytes = math.WorkspaceBytes(base.Forward(base.AllColumns()));
   } else if (phase == Phase::kDerivative) {
-    bytes = math.WorkspaceBytes(BaseDerivative(rows, features));
+    bytes = math.WorkspaceBytes(base.Derivative(base.AllColumns()));
   }
   for (const LoraMatrices& matrices : matrices_) {
     const Branch branch = MakeBranch(matrices, features);
@@ -266,6 +265,7 @@ absl::StatusOr<LayerSignature> LoraLayer::Describe(
   signature.forward.writes = {{Role::kOutput}};
   signature.derivative.writes = {{Role::kInputDerivative}};
   signature.derivative_by_element = true;
+  signature.multiplies_by_matrix = true;
   status = CheckSizes(signature);
   if (!status.ok()) return status;
   // Declares the workspace of each step.
@@ -284,15 +284,22 @@ absl::StatusOr<LayerSignature> LoraLayer::Describe(
 }
 
 absl::Status LoraLayer::Forward(const StepData& data) const {
+  return ForwardTile(data, {0, units_});
+}
+
+absl::Status LoraLayer::ForwardTile(const StepData& data,
+                                    const MatrixTile& tile) const {
   const int64_t features = data.shape(Role::kInput).extent(-1);
-  const int64_t rows = data.elements(Role::kInput) / features;
+  const RowsByMatrix base = {data.elements(Role::kInput) / features, features,
+                             units_};
   float* output = data.Write(Role::kOutput);
-  data.math().Multiply(BaseForward(rows, features), data.Read(Role::kInput),
-                       data.Read(Role::kRunningStatistic, 0), output,
-                       data.Workspace());
+  data.math().Multiply(base.Forward(tile), data.Read(Role::kInput),
+                       data.Read(Role::kRunningStatistic, 0),
+                       output + tile.begin, data.Workspace());
+  if (tile.end < units_) return absl::OkStatus();
   if (bias_) {
-    AddToRows(data.math(), rows, units_, data.Read(Role::kRunningStatistic, 1),
-              output);
+    AddToRows(data.math(), base.rows, units_,
+              data.Read(Role::kRunningStatistic, 1), output);
   }
   for (size_t i = 0; i < matrices_.size(); ++i) {
     AddBranch(data, MakeBranch(matrices_[i], features),
@@ -371,12 +378,19 @@ void LoraLayer::CalculateBranchGradient(const StepData& data,
 }
 
 void LoraLayer::CalculateDerivative(const StepData& data) const {
+  CalculateDerivativeTile(data, {0, units_});
+}
+
+void LoraLayer::CalculateDerivativeTile(const StepData& data,
+                                        const MatrixTile& tile) const {
   const int64_t features = data.shape(Role::kInputDerivative).extent(-1);
-  const int64_t rows = data.elements(Role::kInputDerivative) / features;
-  data.math().Multiply(BaseDerivative(rows, features),
-                       data.Read(Role::kOutputDerivative),
+  const RowsByMatrix base = {data.elements(Role::kInputDerivative) / features,
+                             features, units_};
+  data.math().Multiply(base.Derivative(tile),
+                       data.Read(Role::kOutputDerivative) + tile.begin,
                        data.Read(Role::kRunningStatistic, 0),
                        data.Write(Role::kInputDerivative), data.Workspace());
+  if (tile.end < units_) return;
   for (size_t i = 0; i < matrices_.size(); ++i) {
     AddBranchDerivative(data, MakeBranch(matrices_[i], features),
                         2 * static_cast<int>(i));

@@ -357,13 +357,12 @@ void Multiply(const MatrixProduct& p, Share share, const float* left,
     MultiplyInPlace(p, left, right, result);
     return;
   }
-  MultiplyBlocks(
-      FindExtent(p), share,
-      MatrixLeft{left, p.LeftStride(), p.transpose_left},
-      MatrixRight{right, p.transpose_right ? p.inner : p.columns,
-                  p.transpose_right},
-      MatrixTarget{p.columns, p.ResultStride()}, {nullptr, p.accumulate},
-      result, workspace);
+  MultiplyBlocks(FindExtent(p), share,
+                 MatrixLeft{left, p.LeftStride(), p.transpose_left},
+                 MatrixRight{right, p.transpose_right ? p.inner : p.columns,
+                             p.transpose_right},
+                 MatrixTarget{p.columns, p.ResultStride()},
+                 {nullptr, p.accumulate}, result, workspace);
 }
 
 // The following structs are the operands of convolutions.
@@ -777,8 +776,8 @@ void Gradient(const Convolution& c, Share share, const float* input,
       c.stride};
   MultiplyBlocks(GradientExtent(c), share, ImagesLeft{images, AllTaps(c)},
                  ChannelsRight{output_derivative, c.output_channels, pixels},
-                 TransposedTarget{c.output_channels, rows}, {},
-                 weight_gradient, workspace);
+                 TransposedTarget{c.output_channels, rows}, {}, weight_gradient,
+                 workspace);
 }
 
 // Inputs whose positions are equal modulo the stride are reached by the same
