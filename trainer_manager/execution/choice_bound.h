@@ -12,6 +12,8 @@
 // make absent: derivatives that wait for others, gradients, and tensors that
 // layers save. Activations that the step does not read count nothing, nor does
 // the memory of slices, nor a tensor that may share the storage of another.
+// This is no bound for MemoryOptions::read_frozen_weights, since a step that
+// works by slices needs its weights whole.
 //
 // Pure, thread-safe. Memory and time: those of one plan's bound.
 

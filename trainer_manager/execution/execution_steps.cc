@@ -33,6 +33,7 @@ StepWriter::LayerChoices ChoicesByLayer(const ResolvedNetwork& network,
   }
   for (const size_t l : choices.forgotten) by_layer.forgotten[l] = true;
   for (const size_t l : choices.kept_weights) by_layer.keeps_weights[l] = true;
+  by_layer.tile_bytes = choices.tile_bytes;
   return by_layer;
 }
 

@@ -11,6 +11,8 @@
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_STEPS_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -38,6 +40,11 @@ struct StepChoices {
   // Layers whose weights, once read from their file, stay in memory until the
   // last step of the layer (MemoryOptions::read_frozen_weights).
   std::vector<size_t> kept_weights;
+  // The bytes of a larger matrix that a step has in memory at a time, rounded
+  // down to columns that the math backend can sum together, and at least those
+  // (TileColumns). The weights of kept_weights and of sliced derivatives are
+  // always whole.
+  int64_t tile_bytes = std::numeric_limits<int64_t>::max();
 };
 
 // Returns the steps in the order in which they run. The graph shares `network`

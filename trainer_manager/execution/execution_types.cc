@@ -184,13 +184,13 @@ std::vector<std::string> StepGraph::LayersOfPartStatistics() const {
 
 int64_t StepGraph::weight_bytes_read_per_iteration() const {
   int64_t bytes = 0;
-  for (const PlannedTensor& tensor : tensors) {
-    if (tensor.kind == TensorKind::kReadWeight) bytes += tensor.size_bytes;
-  }
   for (const PlannedStep& step : steps) {
-    if (step.kind != StepKind::kReadRows) continue;
     for (const TensorUse& use : step.uses) {
-      if (use.written) bytes += tensors[use.tensor].size_bytes;
+      if (step.kind == StepKind::kReadWeights) {
+        bytes += SizeBytes(FindWeight(*network, step.layer, use.operand).spec);
+      } else if (step.kind == StepKind::kReadRows && use.written) {
+        bytes += tensors[use.tensor].size_bytes;
+      }
     }
   }
   return bytes * micro_batches;
@@ -202,6 +202,32 @@ double StepGraph::forward_products() const {
 
 double StepGraph::recompute_products() const {
   return CountProducts(*this, StepKind::kRecompute);
+}
+
+const WeightSpec& FindWeight(const ResolvedNetwork& network, size_t layer,
+                             const Operand& operand) {
+  const ResolvedNetwork::ResolvedLayer& resolved = network.layers[layer];
+  const auto index = static_cast<size_t>(operand.index);
+  return operand.role == Role::kWeight
+             ? network.layers[resolved.weights_of].signature.weights[index]
+             : resolved.signature.statistics[index];
+}
+
+int64_t TileColumns(const StepGraph& graph, const PlannedStep& step) {
+  const LayerSignature& signature = graph.network->layers[step.layer].signature;
+  if (!signature.multiplies_by_matrix) return 0;
+  const Operand matrix = FindMatrix(signature);
+  for (const TensorUse& use : step.uses) {
+    const PlannedTensor& tensor = graph.tensors[use.tensor];
+    if (!(use.operand == matrix) || tensor.kind != TensorKind::kReadWeight) {
+      continue;
+    }
+    const int64_t columns = tensor.spec.shape.columns();
+    const TensorType& whole =
+        FindWeight(*graph.network, step.layer, matrix).spec;
+    return columns < whole.shape.columns() ? columns : 0;
+  }
+  return 0;
 }
 
 size_t TensorAt(const StepGraph& graph, const Storage& storage, int64_t step) {
@@ -231,8 +257,10 @@ std::vector<int64_t> LiveBytesByKind(const StorageGraph& graph, int64_t step) {
 
 std::string StepName(const StepGraph& graph, int64_t step) {
   const PlannedStep& planned = graph.steps[static_cast<size_t>(step)];
+  const bool by_tiles =
+      planned.kind != StepKind::kReadWeights && TileColumns(graph, planned) > 0;
   return absl::StrCat(graph.network->layers[planned.layer].name, ": ",
-                      StepKindName(planned.kind));
+                      StepKindName(planned.kind), by_tiles ? " by tiles" : "");
 }
 
 uint64_t PlanFingerprint(const ExecutionPlan& plan) {

@@ -99,7 +99,9 @@ struct MemoryOptions {
   // the arena for that step only. If budget_bytes leaves room, some stay from
   // the forward to the backward step. Of an embedding's table only the picked
   // rows are read. These are the weights of frozen layers and the base of
-  // adapters. They are no parameters (Parameters). Results keep their bits; a
+  // adapters. They are no parameters (Parameters). If the budget is too small
+  // for the matrix of a fully connected layer, or of one with adapters, some
+  // columns of it are read at a time. Results keep their bits; a
   // step also takes the time of reading
   // ExecutionPlan::weight_bytes_read_per_iteration().
   bool read_frozen_weights = false;
@@ -316,6 +318,16 @@ uint64_t PlanFingerprint(const ExecutionPlan& plan);
 // PlanExecution made the plan. Parameters::Create and Manager::Create call
 // this.
 absl::Status CheckUnedited(const ExecutionPlan& plan);
+
+// Returns the weight or statistic that is this operand of the layer's steps.
+const WeightSpec& FindWeight(const ResolvedNetwork& network, size_t layer,
+                             const Operand& operand);
+
+// Returns how many columns of the layer's matrix
+// (LayerSignature::multiplies_by_matrix) are in memory at a time while the step
+// runs, or 0 if the step reads no such matrix or has all of it. The step before
+// it, which reads the matrix from its file, reads the first of these tiles.
+int64_t TileColumns(const StepGraph& graph, const PlannedStep& step);
 
 // Returns the tensor that a storage holds at a step: the last one written, or
 // among several with the same bytes one that is still read.

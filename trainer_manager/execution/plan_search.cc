@@ -15,6 +15,8 @@ namespace {
 // After half of them it tries only a few layers at a time.
 constexpr int64_t kMostWalkSteps = 500'000;
 constexpr size_t kFewLayers = 8;
+// Larger tiles of a matrix make no step faster.
+constexpr int64_t kLargeTileBytes = int64_t{4} << 20;
 
 bool Contains(const std::vector<size_t>& layers, size_t layer) {
   return std::find(layers.begin(), layers.end(), layer) != layers.end();
@@ -45,7 +47,10 @@ PlanSearch::PlanSearch(ResolvedNetwork network, const MathBackend& math,
 
 absl::StatusOr<ExecutionPlan> PlanSearch::Run() const {
   Path path;
-  absl::Status status = Start(&path);
+  absl::Status status = Start(StepChoices().tile_bytes, &path);
+  if (status.ok() && !path.found && options_.read_frozen_weights) {
+    status = Start(/*tile_bytes=*/1, &path);
+  }
   for (const bool swaps : {false, true}) {
     if (swaps && !may_swap_) break;
     // A search without swaps would recompute what reads weights again.
@@ -59,8 +64,11 @@ absl::StatusOr<ExecutionPlan> PlanSearch::Run() const {
                    *std::move(path.found));
 }
 
-absl::Status PlanSearch::Start(Path* path) const {
+// Begins the walk anew with tiles of at most that many bytes, if they can be so
+// small.
+absl::Status PlanSearch::Start(int64_t tile_bytes, Path* path) const {
   BoundedChoices first;
+  first.choices.tile_bytes = tile_bytes;
   path->walk_steps_left = kMostWalkSteps;
   const absl::StatusOr<int64_t> bytes = Slice(&first.choices, path);
   if (!bytes.ok()) return bytes.status();
@@ -248,7 +256,8 @@ absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(StepChoices choices,
       status = Try(std::move(trial), budget_bytes, &best);
     }
   };
-  status = KeepWeights(budget_bytes, &best);
+  status = EnlargeTiles(budget_bytes, &best);
+  if (status.ok()) status = KeepWeights(budget_bytes, &best);
   keep(&StepChoices::swapped, Largest(best.choices.swapped, [this](size_t l) {
     return SizeBytes(network_.layers[l].signature.output);
   }));
@@ -262,6 +271,20 @@ absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(StepChoices choices,
   keep(&StepChoices::dropped, dropped);
   if (!status.ok()) return status;
   return std::move(best.plan);
+}
+
+// Makes tiles as large as the budget allows, but no larger than is useful.
+absl::Status PlanSearch::EnlargeTiles(int64_t budget_bytes,
+                                      PlannedChoices* best) const {
+  const int64_t smallest = best->choices.tile_bytes;
+  for (int64_t bytes = kLargeTileBytes;
+       bytes > smallest && best->choices.tile_bytes == smallest; bytes /= 2) {
+    StepChoices trial = best->choices;
+    trial.tile_bytes = bytes;
+    const absl::Status status = Try(std::move(trial), budget_bytes, best);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 // Keeps weights that were read from their file for later steps. Begins with the

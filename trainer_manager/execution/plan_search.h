@@ -14,8 +14,10 @@
 // then keeps those outputs again that need not be dropped. If no plan fits, it
 // returns the lowest one; the same search meets a budget of that size. If
 // frozen weights stay in their file, swapping comes first for outputs whose
-// recomputation would read more bytes (PlanBuilder::PreferSwaps), and what the
-// budget leaves first keeps weights from their forward to their backward steps.
+// recomputation would read more bytes (PlanBuilder::PreferSwaps). Before
+// anything is dropped or swapped, matrices that are larger than the least tile
+// are read by tiles. What the budget leaves first makes the tiles larger, up to
+// 4 MiB, and then keeps weights from their forward to their backward steps.
 //
 // The greedy path tries every choice during its first tenths of a second. In
 // larger networks it then tries only those that free the most bytes.
@@ -69,7 +71,7 @@ class PlanSearch {
     ExecutionPlan plan;
   };
 
-  absl::Status Start(Path* path) const;
+  absl::Status Start(int64_t tile_bytes, Path* path) const;
   absl::Status Add(BoundedChoices point, Path* path) const;
   absl::Status Walk(bool swaps, Path* path) const;
   absl::Status Descend(bool swaps, Path* path) const;
@@ -81,6 +83,7 @@ class PlanSearch {
   void KeepFew(const Path& path, std::vector<size_t>* layers) const;
   absl::Status Try(StepChoices trial, int64_t budget_bytes,
                    PlannedChoices* best) const;
+  absl::Status EnlargeTiles(int64_t budget_bytes, PlannedChoices* best) const;
   absl::Status KeepWeights(int64_t budget_bytes, PlannedChoices* best) const;
   absl::StatusOr<ExecutionPlan> KeepAgain(StepChoices choices,
                                           int64_t budget_bytes,

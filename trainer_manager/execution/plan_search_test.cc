@@ -1,5 +1,6 @@
 #include "footprint/trainer_manager/execution/plan_search.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -9,6 +10,8 @@
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/losses.h"
+#include "footprint/trainer_manager/math/highway_backend.h"
+#include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/networks/assign_groups.h"
 #include "footprint/trainer_manager/networks/random_network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
@@ -129,10 +132,11 @@ TEST(PlanSearchTest, WhatNeedNotBeSwappedIsNot) {
   }
 }
 
-// Wide frozen layers over few rows, so that weights are larger than outputs.
+// Wide frozen layers over few rows, so that weights are larger than outputs,
+// and than the trained layer before them.
 Network FrozenTower() {
   Network network;
-  network.AddInput("x", {{4, 64}});
+  network.AddInput("x", {{4, 4}});
   std::string last = "x";
   for (int i = 0; i < 8; ++i) {
     const std::string wide = absl::StrCat("wide", i);
@@ -145,21 +149,59 @@ Network FrozenTower() {
   return network;
 }
 
-// Each weight is read at most for the forward step and for the derivative, and
-// never to recompute an output.
-TEST(PlanSearchTest, SwappingComesBeforeReadingWeightsAgain) {
-  const auto resolved = ResolveNetwork(FrozenTower(), NetworkMode::kTraining,
-                                       ReferenceMath(), true);
-  auto network = *resolved;
-  ASSERT_THAT(AssignGroups(ReferenceMath(), true, &network), IsOk());
+// Plans the tower with its frozen weights in their file.
+ExecutionPlan SearchTower(const MathBackend& math, int64_t budget_bytes,
+                          bool may_swap) {
+  auto network = *ResolveNetwork(FrozenTower(), NetworkMode::kTraining, math,
+                                 /*pack_winners=*/true);
+  EXPECT_THAT(AssignGroups(math, true, &network), IsOk());
   MemoryOptions options;
   options.read_frozen_weights = true;
+  options.budget_bytes = budget_bytes;
+  const auto plan = PlanSearch(network, math, options, 0, may_swap).Run();
+  EXPECT_THAT(plan, IsOk());
+  return *plan;
+}
+
+// Returns the most columns that a tile of the plan's matrices has, or 0 if no
+// step runs by tiles.
+int64_t WidestTile(const ExecutionPlan& plan) {
+  int64_t widest = 0;
+  for (const PlannedStep& step : plan.steps) {
+    widest = std::max(widest, TileColumns(plan, step));
+  }
+  return widest;
+}
+
+// Plain loops may sum any number of columns.
+TEST(PlanSearchTest, TilesComeBeforeSwappingAndGrowWithTheBudget) {
+  const ExecutionPlan whole = SearchTower(ReferenceMath(), kNoBudget, true);
+  const ExecutionPlan lowest = SearchTower(ReferenceMath(), 0, true);
+  EXPECT_EQ(WidestTile(whole), 0);
+  EXPECT_GT(WidestTile(lowest), 0);
+  EXPECT_LT(lowest.planned_bytes(), whole.planned_bytes());
+  for (int64_t budget = lowest.planned_bytes(); budget < whole.planned_bytes();
+       budget += 256) {
+    const ExecutionPlan plan = SearchTower(ReferenceMath(), budget, true);
+    EXPECT_LE(plan.planned_bytes(), budget);
+    EXPECT_GT(WidestTile(plan), 0);
+    // Tiles read each matrix as often as whole matrices are read.
+    EXPECT_LE(plan.weight_bytes_read_per_iteration(),
+              whole.weight_bytes_read_per_iteration());
+  }
+  // A little less than whole matrices need is no reason for anything but tiles.
+  const ExecutionPlan less =
+      SearchTower(ReferenceMath(), whole.planned_bytes() - 1, true);
+  EXPECT_EQ(SwapSteps(less), 0);
+  EXPECT_EQ(less.recompute_products(), 0);
+  EXPECT_GT(WidestTile(less), WidestTile(lowest));
+}
+
+// Each weight is read at most for the forward step and for the derivative, and
+// never to recompute an output. 64 columns are too few for a tile.
+TEST(PlanSearchTest, SwappingComesBeforeReadingWeightsAgain) {
   const auto search = [&](int64_t budget_bytes, bool may_swap) {
-    options.budget_bytes = budget_bytes;
-    const auto plan =
-        PlanSearch(network, ReferenceMath(), options, 0, may_swap).Run();
-    EXPECT_THAT(plan, IsOk());
-    return *plan;
+    return SearchTower(HighwayBackend(), budget_bytes, may_swap);
   };
   const ExecutionPlan without = search(kNoBudget, true);
   const int64_t most_read = without.weight_bytes_read_per_iteration();

@@ -102,10 +102,32 @@ bool StepWriter::ReadsRows(StepKind kind, size_t l) const {
          layers_[l].weights[0] == kNone;
 }
 
-// Adds a step that reads the weights of `use` that stay in their file, and
-// returns what it writes. The next step must set their indices to kNone again,
-// unless the layer keeps them.
-std::vector<TensorUse> StepWriter::ReadWeights(size_t l, const StepUse& use) {
+// Returns how many columns of a weight in the file a step has in memory at a
+// time: all, unless its layer multiplies by this matrix, which is large.
+int64_t StepWriter::ColumnsInMemory(StepKind kind, size_t l,
+                                    const WeightSpec& weight,
+                                    const Operand& operand) const {
+  const LayerSignature& signature = network_.layers[l].signature;
+  const int64_t columns = weight.spec.shape.columns();
+  const bool has_tiles = kind == StepKind::kForward ||
+                         kind == StepKind::kRecompute ||
+                         kind == StepKind::kCalculateDerivative;
+  if (!has_tiles || !signature.multiplies_by_matrix ||
+      !(operand == FindMatrix(signature)) || choices_.keeps_weights[l] ||
+      SizeBytes(weight.spec) <= choices_.tile_bytes) {
+    return columns;
+  }
+  const int64_t block = graph_.math->SumBlock();
+  const int64_t column_bytes = SizeBytes(weight.spec) / columns;
+  const int64_t blocks = choices_.tile_bytes / column_bytes / block;
+  return std::min(columns, std::max<int64_t>(1, blocks) * block);
+}
+
+// Adds a step that reads the weights of `use` that stay in their file, or their
+// first tile, and returns what it writes. The next step must set their indices
+// to kNone again, unless the layer keeps them.
+std::vector<TensorUse> StepWriter::ReadWeights(StepKind kind, size_t l,
+                                               const StepUse& use) {
   PlannedStep step;
   step.kind = StepKind::kReadWeights;
   step.layer = l;
@@ -116,13 +138,17 @@ std::vector<TensorUse> StepWriter::ReadWeights(size_t l, const StepUse& use) {
         (*tensors)[index] != kNone) {
       continue;
     }
-    const bool is_weight = operand.role == Role::kWeight;
-    const ResolvedNetwork::ResolvedLayer& owner =
-        network_.layers[is_weight ? network_.layers[l].weights_of : l];
-    const WeightSpec& weight = (is_weight ? owner.signature.weights
-                                          : owner.signature.statistics)[index];
-    (*tensors)[index] = AddTensor(absl::StrCat(owner.name, ".", weight.name),
-                                  TensorKind::kReadWeight, weight.spec);
+    const WeightSpec& weight = FindWeight(network_, l, operand);
+    TensorType spec = weight.spec;
+    const int64_t columns = ColumnsInMemory(kind, l, weight, operand);
+    if (columns < spec.shape.columns()) {
+      spec.shape.set_extent(spec.shape.rank() - 1, columns);
+    }
+    const size_t owner =
+        operand.role == Role::kWeight ? network_.layers[l].weights_of : l;
+    (*tensors)[index] =
+        AddTensor(absl::StrCat(network_.layers[owner].name, ".", weight.name),
+                  TensorKind::kReadWeight, spec);
     step.uses.push_back({operand, (*tensors)[index], false, true});
   }
   if (!step.uses.empty()) graph_.steps.push_back(step);
@@ -251,7 +277,7 @@ void StepWriter::AddStep(StepKind kind, size_t l, const StepUse& use) {
   }
   const bool reads_rows = ReadsRows(kind, l);
   const std::vector<TensorUse> read =
-      reads_rows ? std::vector<TensorUse>() : ReadWeights(l, use);
+      reads_rows ? std::vector<TensorUse>() : ReadWeights(kind, l, use);
   PlannedStep step;
   step.kind = reads_rows ? StepKind::kReadRows : kind;
   step.layer = l;
@@ -276,6 +302,10 @@ void StepWriter::AddStep(StepKind kind, size_t l, const StepUse& use) {
   };
   for (const Operand& operand : use.reads) add(operand, true, false);
   for (const Operand& operand : use.writes) add(operand, false, true);
+  // A step that runs by tiles reads the others over the first.
+  if (TileColumns(graph_, step) > 0) {
+    add(FindMatrix(network_.layers[l].signature), false, true);
+  }
   graph_.steps.push_back(std::move(step));
   for (const TensorUse& weight : read) {
     if (choices_.keeps_weights[l]) break;

@@ -9,8 +9,8 @@
 // If a backward step reads a value that is not kept, the writer first adds the
 // step that recomputes it or reads it back from the file. If a step reads
 // weights that stay in their file, the writer adds a step before it that reads
-// them. A layer that only picks rows of such a table becomes one step that
-// reads these rows.
+// them, or their first tile. A layer that only picks rows of such a table
+// becomes one step that reads these rows.
 //
 // Refers to the options, shares the network. Thread-compatible. Memory: about
 // that of the graph's tensors.
@@ -64,6 +64,7 @@ class StepWriter {
     std::vector<bool> forgotten;
     // Weights that its first step reads from their file stay for its others.
     std::vector<bool> keeps_weights;
+    int64_t tile_bytes = std::numeric_limits<int64_t>::max();  // StepChoices
   };
 
   StepWriter(const MemoryOptions& options, LayerChoices choices,
@@ -120,7 +121,10 @@ class StepWriter {
   size_t FindValue(size_t l, const Operand& operand) const;
   void EnsureReadable(size_t l, const Operand& operand);
   std::vector<size_t>* FindWeights(size_t l, Role role);
-  std::vector<TensorUse> ReadWeights(size_t l, const StepUse& use);
+  std::vector<TensorUse> ReadWeights(StepKind kind, size_t l,
+                                     const StepUse& use);
+  int64_t ColumnsInMemory(StepKind kind, size_t l, const WeightSpec& weight,
+                          const Operand& operand) const;
   bool ReadsRows(StepKind kind, size_t l) const;
 
   const MemoryOptions& options_;

@@ -21,7 +21,10 @@ class Pass {
     for (const TensorUse& use : step.uses) {
       const PlannedTensor& tensor = plan_.tensors[use.tensor];
       if (tensor.kind == TensorKind::kReadWeight) {
-        const Uses uses = {tensor.size_bytes, number, number};
+        // A tile stands for its matrix, which any part of may stay.
+        const WeightSpec& weight =
+            FindWeight(*plan_.network, step.layer, use.operand);
+        const Uses uses = {SizeBytes(weight.spec), number, number};
         weights_.try_emplace(tensor.name, uses).first->second.last = number;
       } else if (plan_.StorageOfTensor(use.tensor).storage_class ==
                  StorageClass::kArena) {

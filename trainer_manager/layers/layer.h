@@ -278,10 +278,12 @@ class Layer {
   virtual absl::Status Recompute(const StepData& data) const;
   virtual void RestoreInput(const StepData& data) const;
   // These do the part of Forward and CalculateDerivative that needs a tile of
-  // the matrix (LayerSignature::multiplies_by_matrix), whose operand then is
-  // the tile alone. Tiles begin at multiples of MathBackend::SumBlock. What
-  // needs no matrix is done with the last tile, whose end is that of the
-  // matrix. ForwardTile runs in place of Recompute, too.
+  // the matrix (LayerSignature::multiplies_by_matrix). The matrix's operand
+  // then holds that tile alone, row by row, but has the shape of the first
+  // tile, which the last may not fill. Tiles begin at multiples of
+  // MathBackend::SumBlock. What needs no matrix is done with the last tile,
+  // whose end is that of the matrix. ForwardTile runs in place of Recompute,
+  // too.
   virtual absl::Status ForwardTile(const StepData& data,
                                    const MatrixTile& tile) const;
   virtual void CalculateDerivativeTile(const StepData& data,

@@ -131,6 +131,7 @@ void LayerHarness::RunTiles(const StepUse& use, int phase, int64_t columns) {
   const Tensor& matrix = tensors_.at({operand.role, operand.index});
   const int64_t rows = matrix.spec.shape.rows();
   const int64_t all_columns = matrix.spec.shape.columns();
+  const TensorType spec = {{rows, std::min(columns, all_columns)}};
   for (int64_t begin = 0; begin < all_columns; begin += columns) {
     const MatrixTile tile = {begin, std::min(begin + columns, all_columns)};
     std::vector<float> values;
@@ -138,7 +139,6 @@ void LayerHarness::RunTiles(const StepUse& use, int phase, int64_t columns) {
       const auto from = matrix.values.begin() + row * all_columns;
       values.insert(values.end(), from + tile.begin, from + tile.end);
     }
-    const TensorType spec = {{rows, tile.columns()}};
     std::vector<StepData::Slot> slots = FindSlots(use);
     for (StepData::Slot& slot : slots) {
       if (!(slot.operand == operand)) continue;

@@ -24,15 +24,16 @@ absl::Status ReadPart(const SafetensorsFile& file, const TensorInfo& tensor,
       static_cast<int64_t>(values.size() * sizeof(float)), values.data());
 }
 
-// Reads the tensor's values into the buffer, part by part, and calls
-// `take(first, part)` for each part.
+// Reads `count` of the tensor's values from index `begin` on into the buffer,
+// part by part, and calls `take(first, part)` for each part, whose first value
+// is `first` places after `begin`.
 template <typename Take>
 absl::Status ReadByParts(const SafetensorsFile& file, const TensorInfo& tensor,
-                         absl::Span<float> buffer, const Take& take) {
-  const auto count = static_cast<size_t>(tensor.shape.elements());
+                         size_t begin, size_t count, absl::Span<float> buffer,
+                         const Take& take) {
   for (size_t first = 0; first < count; first += buffer.size()) {
     const auto part = buffer.subspan(0, std::min(buffer.size(), count - first));
-    absl::Status status = ReadPart(file, tensor, first, part);
+    absl::Status status = ReadPart(file, tensor, begin + first, part);
     if (status.ok()) status = take(first, part);
     if (!status.ok()) return status;
   }
@@ -63,23 +64,25 @@ void TransposeRows(absl::Span<const float> part, size_t columns,
   }
 }
 
-// Reads a matrix of the file and writes its transpose to `values`.
+// Reads `rows` rows of a matrix of the file from `first_row` on, and writes
+// their transpose to `values`.
 absl::Status ReadTransposed(const SafetensorsFile& file,
-                            const TensorInfo& tensor, absl::Span<float> buffer,
+                            const TensorInfo& tensor, size_t first_row,
+                            size_t rows, absl::Span<float> buffer,
                             absl::Span<float> values) {
-  const auto rows = static_cast<size_t>(tensor.shape.rows());
   const auto columns = static_cast<size_t>(tensor.shape.columns());
+  const size_t begin = first_row * columns;
   if (columns <= buffer.size()) {
     const auto whole_rows =
         buffer.subspan(0, buffer.size() / columns * columns);
-    return ReadByParts(file, tensor, whole_rows,
+    return ReadByParts(file, tensor, begin, rows * columns, whole_rows,
                        [&](size_t first, absl::Span<const float> part) {
                          TransposeRows(part, columns, first / columns, rows,
                                        values);
                          return absl::OkStatus();
                        });
   }
-  return ReadByParts(file, tensor, buffer,
+  return ReadByParts(file, tensor, begin, rows * columns, buffer,
                      [&](size_t first, absl::Span<const float> part) {
                        for (size_t i = 0; i < part.size(); ++i) {
                          const size_t row = (first + i) / columns;
@@ -133,7 +136,8 @@ absl::StatusOr<uint64_t> CheckTensorValues(const SafetensorsFile& file,
                                            absl::Span<float> buffer) {
   uint64_t print = kFingerprintOfNothing;
   const absl::Status status = ReadByParts(
-      file, *source.tensor, buffer,
+      file, *source.tensor, 0,
+      static_cast<size_t>(source.tensor->shape.elements()), buffer,
       [&](size_t first, absl::Span<const float> part) -> absl::Status {
         print = Fingerprint(part.data(),
                             static_cast<int64_t>(part.size() * sizeof(float)),
@@ -154,9 +158,29 @@ absl::Status ReadTensorValues(const SafetensorsFile& file,
                               const TensorSource& source,
                               absl::Span<float> buffer,
                               absl::Span<float> values) {
-  return source.transposed
-             ? ReadTransposed(file, *source.tensor, buffer, values)
-             : ReadPart(file, *source.tensor, 0, values);
+  if (!source.transposed) return ReadPart(file, *source.tensor, 0, values);
+  const auto rows = static_cast<size_t>(source.tensor->shape.rows());
+  return ReadTransposed(file, *source.tensor, 0, rows, buffer, values);
+}
+
+absl::Status ReadTensorColumns(const SafetensorsFile& file,
+                               const TensorSource& source, int64_t first_column,
+                               int64_t columns, absl::Span<float> buffer,
+                               absl::Span<float> values) {
+  const Shape& in_file = source.tensor->shape;
+  const auto first = static_cast<size_t>(first_column);
+  const auto count = static_cast<size_t>(columns);
+  if (source.transposed) {
+    return ReadTransposed(file, *source.tensor, first, count, buffer, values);
+  }
+  const auto all_columns = static_cast<size_t>(in_file.columns());
+  for (size_t r = 0; r < static_cast<size_t>(in_file.rows()); ++r) {
+    const absl::Status status =
+        ReadPart(file, *source.tensor, r * all_columns + first,
+                 values.subspan(r * count, count));
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ReadTensorRow(const SafetensorsFile& file,

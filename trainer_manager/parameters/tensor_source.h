@@ -68,6 +68,15 @@ absl::Status ReadTensorValues(const SafetensorsFile& file,
                               absl::Span<float> buffer,
                               absl::Span<float> values);
 
+// Reads `columns` columns of a matrix from `first_column` on, in the layout of
+// the model, as a dense matrix. They must exist. If the matrix is transposed,
+// they are one range of the file, and need the buffer; otherwise each row is a
+// read of its own. Errors are those of WatchedFile::Read.
+absl::Status ReadTensorColumns(const SafetensorsFile& file,
+                               const TensorSource& source, int64_t first_column,
+                               int64_t columns, absl::Span<float> buffer,
+                               absl::Span<float> values);
+
 // Reads one row of a matrix, in the layout of the model. The row must exist. If
 // the matrix is transposed, each value is a read of its own. Errors are those
 // of WatchedFile::Read.

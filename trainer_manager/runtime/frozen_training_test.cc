@@ -1,6 +1,7 @@
 // Tests trainings in which a part is frozen. They have the bits of a training
 // whose optimizer leaves that part alone, and take less memory.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -16,6 +17,8 @@
 #include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/execution/option_subset.h"
+#include "footprint/trainer_manager/execution/refused_budget.h"
+#include "footprint/trainer_manager/execution/weight_reads.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/convolution2d.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
@@ -25,6 +28,7 @@
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/layers/structure_layers.h"
 #include "footprint/trainer_manager/math/highway_backend.h"
+#include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/networks/parameter_group.h"
 #include "footprint/trainer_manager/networks/random_network.h"
@@ -240,6 +244,68 @@ TEST(FrozenTrainingTest, WeightsFromTheirFileGiveTheSameBits) {
     EXPECT_EQ(values, expected);
   }
   EXPECT_GT(smaller, 0);
+}
+
+// Plans the network with weights from their file in the least budget, or in
+// one between that and the planned bytes without a budget.
+ExecutionPlan PlanInFewBytes(const Network& network, MemoryOptions options,
+                             bool in_least) {
+  options.read_frozen_weights = true;
+  const auto plan = [&] {
+    return PlanExecution(network, NetworkMode::kTraining, options, 0,
+                         ReferenceMath());
+  };
+  const int64_t most = plan()->planned_bytes();
+  options.budget_bytes = 1;
+  const int64_t least = LeastBudgetNamed(plan().status());
+  EXPECT_GT(least, 1);
+  EXPECT_LE(least, most);
+  options.budget_bytes = in_least ? least : least + (most - least) / 2;
+  const auto planned = plan();
+  EXPECT_THAT(planned, IsOk());
+  EXPECT_LE(planned->planned_bytes(), options.budget_bytes);
+  return *planned;
+}
+
+int CountTiledSteps(const ExecutionPlan& plan) {
+  return static_cast<int>(std::count_if(
+      plan.steps.begin(), plan.steps.end(), [&plan](const PlannedStep& step) {
+        return step.kind != StepKind::kReadWeights &&
+               TileColumns(plan, step) > 0;
+      }));
+}
+
+// Plain loops may sum any number of columns, so even small matrices have tiles.
+TEST(FrozenTrainingTest, TilesOfWeightsFromTheirFileGiveTheSameBits) {
+  RandomSequence random(4);
+  int tiled_steps = 0;
+  // A search for the least budget takes a third of a second.
+  for (uint32_t seed = 1; seed <= PropertySeedCount() / 4; ++seed) {
+    SCOPED_TRACE(seed);
+    const Network drawn = RandomNetwork(seed);
+    const std::vector<std::string> layers = DrawLayers(drawn, &random);
+    if (layers.empty()) continue;
+    const Network network = WithGroups(drawn, layers, true);
+    MemoryOptions options;
+    if (seed % 3 == 0) {
+      options =
+          OptionSubset(static_cast<unsigned>(random.Below(kOptionSubsets)));
+    }
+    const auto resident = PlanExecution(network, NetworkMode::kTraining,
+                                        options, 0, ReferenceMath());
+    ASSERT_THAT(resident, IsOk());
+    const ExecutionPlan read =
+        PlanInFewBytes(network, options, /*in_least=*/seed % 2 == 0);
+    tiled_steps += CountTiledSteps(read);
+    EXPECT_LE(LeastWeightBytesRead(read),
+              read.weight_bytes_read_per_iteration());
+    const Values expected = TrainedValues(*resident, false);
+    for (const auto& [name, values] :
+         TrainedValues(read, /*poison=*/true, SaveBase(*resident))) {
+      EXPECT_EQ(values, expected.at(name)) << name;
+    }
+  }
+  EXPECT_GT(tiled_steps, 0);
 }
 
 // The largest weights lie where the outputs are small, so they find room below

@@ -162,7 +162,12 @@ absl::Status StepRunner::RunStep(size_t index) {
   if (!status.ok()) return status;
   if (lifespan_checker_ != nullptr)
     status = lifespan_checker_->CheckRead(step.first_use, slots);
-  if (status.ok()) status = RunKind(step, slots, data);
+  const absl::optional<size_t> matrix =
+      weights_ == nullptr ? absl::nullopt : weights_->FindTiles(index);
+  if (status.ok()) {
+    status = matrix.has_value() ? RunTiles(step, *matrix, slots, data)
+                                : RunKind(step, slots, data);
+  }
   if (status.ok()) status = CheckRecomputed(step, slots);
   // Steps that copy statistics calculate nothing. RunKind has checked those
   // that restore them.
@@ -245,6 +250,36 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
         return ExplainStatistics();
       }
       break;
+  }
+  return absl::OkStatus();
+}
+
+// Runs the step with the first tile of its matrix, which lies in memory, and
+// reads each other tile over the one before.
+absl::Status StepRunner::RunTiles(const Step& step, size_t matrix, Slots slots,
+                                  const StepData& data) {
+  const Layer& layer = *layers_[step.layer];
+  const bool is_derivative = step.kind == StepKind::kCalculateDerivative;
+  const int64_t columns =
+      data.shape(is_derivative ? Role::kOutputDerivative : Role::kOutput)
+          .columns();
+  // The only operand of its role that the step both reads and writes.
+  const StepData::Slot& slot =
+      *std::find_if(slots.begin(), slots.end(), [](const auto& each) {
+        return each.readable && each.writable &&
+               (each.operand.role == Role::kWeight ||
+                each.operand.role == Role::kRunningStatistic);
+      });
+  const int64_t most_columns = slot.spec->shape.columns();
+  for (int64_t begin = 0; begin < columns; begin += most_columns) {
+    const MatrixTile tile = {begin, std::min(begin + most_columns, columns)};
+    absl::Status status;
+    if (begin > 0) {
+      status = weights_->ReadTile(matrix, tile, static_cast<float*>(slot.data));
+    }
+    if (status.ok() && !is_derivative) status = layer.ForwardTile(data, tile);
+    if (!status.ok()) return status;
+    if (is_derivative) layer.CalculateDerivativeTile(data, tile);
   }
   return absl::OkStatus();
 }

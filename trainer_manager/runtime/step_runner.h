@@ -133,6 +133,8 @@ class StepRunner {
   void FindSteps(const ExecutionPlan& plan);
   absl::Status PrepareUpdates();
   absl::Status RunKind(const Step& step, Slots slots, const StepData& data);
+  absl::Status RunTiles(const Step& step, size_t matrix, Slots slots,
+                        const StepData& data);
   absl::Status RunSwap(const Step& step, const StepData& data);
   absl::Status ApplyUpdate(const Step& step, const StepData& data);
   absl::Status CheckRecomputed(const Step& step, Slots slots);

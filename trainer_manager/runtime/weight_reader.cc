@@ -1,5 +1,7 @@
 #include "footprint/trainer_manager/runtime/weight_reader.h"
 
+#include <algorithm>
+
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -16,7 +18,7 @@ namespace {
 
 struct ReadOperand {
   std::string name;
-  TensorType spec;
+  TensorType spec;  // of the whole weight
 };
 
 // Returns the operands in the order of their numbers.
@@ -32,11 +34,37 @@ std::vector<ReadOperand> FindReadOperands(const ExecutionPlan& plan) {
     }
     if (step.kind != StepKind::kReadWeights) continue;
     for (const TensorUse& use : step.uses) {
-      const PlannedTensor& tensor = plan.tensors[use.tensor];
-      operands.push_back({tensor.name, tensor.spec});
+      operands.push_back(
+          {plan.tensors[use.tensor].name,
+           FindWeight(*plan.network, step.layer, use.operand).spec});
     }
   }
   return operands;
+}
+
+// Returns the steps that run by tiles, each with the number of the operand that
+// the step before it reads.
+std::vector<std::pair<uint32_t, uint32_t>> FindTiledSteps(
+    const ExecutionPlan& plan) {
+  std::vector<std::pair<uint32_t, uint32_t>> tiled;
+  uint32_t operands = 0;
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    const PlannedStep& step = plan.steps[s];
+    if (step.kind == StepKind::kReadRows) ++operands;
+    if (step.kind == StepKind::kReadWeights) {
+      operands += static_cast<uint32_t>(step.uses.size());
+    } else if (TileColumns(plan, step) > 0) {
+      const Operand matrix =
+          FindMatrix(plan.network->layers[step.layer].signature);
+      const std::vector<TensorUse>& read = plan.steps[s - 1].uses;
+      const auto use = std::find_if(
+          read.begin(), read.end(),
+          [&](const TensorUse& each) { return each.operand == matrix; });
+      tiled.emplace_back(static_cast<uint32_t>(s),
+                         operands - static_cast<uint32_t>(read.end() - use));
+    }
+  }
+  return tiled;
 }
 
 absl::flat_hash_set<std::string> FindParameterNames(
@@ -82,6 +110,7 @@ absl::StatusOr<std::unique_ptr<WeightReader>> WeightReader::Open(
   absl::StatusOr<SafetensorsFile> file = SafetensorsFile::Open(path);
   if (!file.ok()) return file.status();
   std::unique_ptr<WeightReader> reader(new WeightReader(*std::move(file)));
+  reader->tiled_steps_ = FindTiledSteps(plan);
   std::vector<float> buffer(kTensorBufferValues);
   bool is_transposed = false;
   absl::flat_hash_map<absl::string_view, uint32_t> known;
@@ -120,13 +149,37 @@ absl::Status WeightReader::Read(size_t first,
                                 absl::Span<const StepData::Slot> slots) {
   for (size_t i = 0; i < slots.size(); ++i) {
     const StepData::Slot& slot = slots[i];
-    const absl::Status status = ReadTensorValues(
-        file_, sources_[source_of_[first + i]], absl::MakeSpan(buffer_),
-        absl::MakeSpan(static_cast<float*>(slot.data),
-                       static_cast<size_t>(slot.spec->shape.elements())));
+    const TensorSource& source = sources_[source_of_[first + i]];
+    const Shape& shape = slot.spec->shape;
+    const auto values = absl::MakeSpan(static_cast<float*>(slot.data),
+                                       static_cast<size_t>(shape.elements()));
+    const absl::Status status =
+        shape.elements() < source.tensor->shape.elements()
+            ? ReadTensorColumns(file_, source, 0, shape.columns(),
+                                absl::MakeSpan(buffer_), values)
+            : ReadTensorValues(file_, source, absl::MakeSpan(buffer_), values);
     if (!status.ok()) return status;
   }
   return file_.CheckUnchanged();
+}
+
+absl::optional<size_t> WeightReader::FindTiles(size_t step) const {
+  const auto found = std::lower_bound(
+      tiled_steps_.begin(), tiled_steps_.end(), step,
+      [](const auto& tiled, size_t each) { return tiled.first < each; });
+  if (found == tiled_steps_.end() || found->first != step) return absl::nullopt;
+  return found->second;
+}
+
+absl::Status WeightReader::ReadTile(size_t number, const MatrixTile& tile,
+                                    float* values) {
+  const TensorSource& source = sources_[source_of_[number]];
+  const Shape& in_file = source.tensor->shape;
+  const int64_t rows = source.transposed ? in_file.columns() : in_file.rows();
+  const absl::Status status = ReadTensorColumns(
+      file_, source, tile.begin, tile.columns(), absl::MakeSpan(buffer_),
+      absl::MakeSpan(values, static_cast<size_t>(rows * tile.columns())));
+  return status.ok() ? file_.CheckUnchanged() : status;
 }
 
 absl::Status WeightReader::ReadRows(size_t number, const StepData& data) {

@@ -6,7 +6,9 @@
 //   status = (*reader)->Read(/*first=*/0, slots.subspan(0, 2));
 //
 // The operands of all steps that read weights are numbered in their order. A
-// table of which a step reads rows counts as one operand of that step.
+// table of which a step reads rows counts as one operand of that step. If the
+// next step runs by tiles (TileColumns), the operand is the first tile, and
+// that step reads the others.
 //
 // Reads go through the system's page cache, by pread. Within a limit on memory
 // the system drops these pages when it needs room, so they make no run fail; a
@@ -15,9 +17,9 @@
 // replaces the file, so save elsewhere.
 //
 // Owns the open file. Thread-compatible. Reading allocates nothing unless it
-// fails. Memory: the file's index, 4 bytes for each operand, and 64 KiB if a
-// matrix is transposed. Open reads all weights once, to refuse NaN and
-// infinity.
+// fails. Memory: the file's index, 4 bytes for each operand, 8 for each step
+// that runs by tiles, and 64 KiB if a matrix is transposed. Open reads all
+// weights once, to refuse NaN and infinity.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_WEIGHT_READER_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_WEIGHT_READER_H_
@@ -31,6 +33,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "footprint/base/safetensors/safetensors_file.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
@@ -61,6 +64,14 @@ class WeightReader {
   // (//base/files:file_error).
   absl::Status Read(size_t first, absl::Span<const StepData::Slot> slots);
 
+  // Returns the number of the operand of which step `step` of the plan reads
+  // the second and later tiles, or nothing if the step does not run by tiles.
+  absl::optional<size_t> FindTiles(size_t step) const;
+
+  // Writes a tile of operand `number`, a matrix, to `values`. Errors are those
+  // of Read.
+  absl::Status ReadTile(size_t number, const MatrixTile& tile, float* values);
+
   // Writes to the output the rows of table `number` whose indices are input 0.
   // Returns OutOfRange (RefuseRow) if the table has no such row. Other errors
   // are those of Read.
@@ -72,7 +83,9 @@ class WeightReader {
   const SafetensorsFile file_;
   std::vector<TensorSource> sources_;
   std::vector<uint32_t> source_of_;  // for each operand
-  std::vector<float> buffer_;        // empty unless a source is transposed
+  // The steps that run by tiles, in their order, each with its operand.
+  std::vector<std::pair<uint32_t, uint32_t>> tiled_steps_;
+  std::vector<float> buffer_;  // empty unless a source is transposed
   uint64_t fingerprint_ = 0;
 };
 

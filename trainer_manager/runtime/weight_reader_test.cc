@@ -12,10 +12,14 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/execution/refused_budget.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
+#include "footprint/trainer_manager/layers/layer.h"
 #include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/layers/structure_layers.h"
+#include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/parameters/parameter_file.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
@@ -245,6 +249,76 @@ TEST(WeightReaderTest, AFileOfAnotherModelIsRefused) {
   EXPECT_THAT(MakeManager(options),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr("[5, 3]"), HasSubstr("[3, 3]"))));
+}
+
+// Reads the tiles of a matrix of 3 x 3 in both layouts.
+TEST(WeightReaderTest, ReadsTilesOfAMatrix) {
+  const std::string path = SaveBase("base.safetensors");
+  ParameterMap transposed;
+  transposed.tensors["base.weight"] = {"base.weight", /*transposed=*/true};
+  for (const bool is_transposed : {false, true}) {
+    auto reader = WeightReader::Open(
+        Plan(true), path, is_transposed ? transposed : ParameterMap());
+    ASSERT_THAT(reader, IsOk());
+    for (int64_t begin = 0; begin < 3; ++begin) {
+      for (int64_t end = begin + 1; end <= 3; ++end) {
+        const MatrixTile tile = {begin, end};
+        std::vector<float> values(static_cast<size_t>(3 * tile.columns() + 1),
+                                  -1);
+        ASSERT_THAT((*reader)->ReadTile(0, tile, values.data()), IsOk());
+        for (int64_t i = 0; i < 3 * tile.columns(); ++i) {
+          const int64_t row = i / tile.columns();
+          const int64_t column = begin + i % tile.columns();
+          EXPECT_EQ(values[static_cast<size_t>(i)],
+                    0.125f * static_cast<float>(is_transposed
+                                                    ? column * 3 + row + 1
+                                                    : row * 3 + column + 1));
+        }
+        EXPECT_EQ(values.back(), -1);
+      }
+    }
+    // The first tile is what the step before reads.
+    const TensorType first_columns = {{3, 2}};
+    std::vector<float> values(6, -1);
+    ASSERT_THAT(
+        (*reader)->Read(
+            0,
+            {{{Role::kWeight, 0}, false, true, &first_columns, values.data()}}),
+        IsOk());
+    EXPECT_EQ(values[2], is_transposed ? 0.25f : 0.5f);
+  }
+}
+
+// A plan of 1 byte more than its least runs by tiles of one column.
+ExecutionPlan TiledPlan() {
+  MemoryOptions options;
+  options.read_frozen_weights = true;
+  options.budget_bytes = 1;
+  const auto plan = [&options] {
+    return PlanExecution(MakeNetwork(), NetworkMode::kTraining, options, 0,
+                         ReferenceMath());
+  };
+  options.budget_bytes = LeastBudgetNamed(plan().status());
+  const auto planned = plan();
+  EXPECT_THAT(planned, IsOk());
+  return *planned;
+}
+
+TEST(WeightReaderTest, FindsTheOperandOfEachTiledStep) {
+  const ExecutionPlan plan = TiledPlan();
+  const auto reader =
+      WeightReader::Open(plan, SaveBase("base.safetensors"), {});
+  ASSERT_THAT(reader, IsOk());
+  // "base" and "again" each read a matrix and a bias.
+  std::vector<size_t> operands;
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    const absl::optional<size_t> operand = (*reader)->FindTiles(s);
+    const bool is_tiled = plan.steps[s].kind == StepKind::kForward &&
+                          TileColumns(plan, plan.steps[s]) > 0;
+    EXPECT_EQ(operand.has_value(), is_tiled) << s;
+    if (operand.has_value()) operands.push_back(*operand);
+  }
+  EXPECT_EQ(operands, (std::vector<size_t>{0, 2}));
 }
 
 TEST(WeightReaderTest, AFileThatIsReplacedOrTruncatedEndsTheStep) {
