@@ -308,6 +308,42 @@ TEST(FrozenTrainingTest, TilesOfWeightsFromTheirFileGiveTheSameBits) {
   EXPECT_GT(tiled_steps, 0);
 }
 
+// A frozen matrix of 2 MiB between small layers that are trained.
+Network WideNetwork() {
+  Network network;
+  network.AddInput("rows", {{4, 8}});
+  network.AddLayer("first", FullyConnected(256), {"rows"});
+  network.AddLayer("wide", FullyConnected(2048), {"first"});
+  network.AddLayer("gelu", Gelu(), {"wide"});
+  network.AddLayer("head", FullyConnected(2), {"gelu"});
+  network.AddLayer("loss", MeanSquaredError(), {"head"});
+  network.Freeze("wide.*");
+  return network;
+}
+
+TEST(FrozenTrainingTest, AMatrixMayBeLargerThanTheBudget) {
+  const auto resident =
+      PlanExecution(WideNetwork(), NetworkMode::kTraining, {});
+  ASSERT_THAT(resident, IsOk());
+  const Values expected = TrainedValues(*resident, false);
+  const std::string base = SaveBase(*resident);
+  for (const int threads : {1, 2, 3}) {
+    const auto team = MakeTeamBackend(threads);
+    MemoryOptions options;
+    options.read_frozen_weights = true;
+    options.budget_bytes = 1'200'000;
+    const auto plan = PlanExecution(WideNetwork(), NetworkMode::kTraining,
+                                    options, 0, *team);
+    ASSERT_THAT(plan, IsOk());
+    EXPECT_EQ(CountTiledSteps(*plan), 2);  // forward and derivative
+    EXPECT_EQ(plan->weight_bytes_read_per_iteration(),
+              (2 * 256 * 2048 + 2048) * 4);
+    for (const auto& [name, values] : TrainedValues(*plan, true, base)) {
+      EXPECT_EQ(values, expected.at(name)) << name << ", " << threads;
+    }
+  }
+}
+
 // The largest weights lie where the outputs are small, so they find room below
 // the largest outputs.
 TEST(FrozenTrainingTest, ABackboneFromItsFileFitsBetweenTheOutputs) {
