@@ -136,11 +136,8 @@ absl::StatusOr<float> Trainer::Step() {
 
 absl::StatusOr<Manager*> Trainer::FindInference() {
   if (inference_ != nullptr) return inference_.get();
-  MemoryOptions memory;
-  memory.read_frozen_weights = settings_.memory.read_frozen_weights;
-  const auto plan =
-      PlanExecution(network_, NetworkMode::kInference, memory,
-                    /*optimizer_states=*/0, ChooseBackend(team_.get()));
+  const auto plan = PlanInferenceBeside(plan_, network_, settings_.memory,
+                                        ChooseBackend(team_.get()));
   if (!plan.ok()) return plan.status();
   ManagerOptions options;
   options.weights_file = settings_.manager.weights_file;

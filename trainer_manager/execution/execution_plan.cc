@@ -174,6 +174,26 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
   return Refuse(*lowest, options);
 }
 
+absl::StatusOr<ExecutionPlan> PlanInferenceBeside(const ExecutionPlan& training,
+                                                  const Network& network,
+                                                  const MemoryOptions& options,
+                                                  const MathBackend& math) {
+  MemoryOptions memory;
+  memory.alignment_bytes = options.alignment_bytes;
+  memory.read_frozen_weights = options.read_frozen_weights;
+  memory.keep_loss = options.keep_loss;
+  const auto plan = [&] {
+    return PlanExecution(network, NetworkMode::kInference, memory,
+                         /*optimizer_states=*/0, math);
+  };
+  if (!options.read_frozen_weights) return plan();
+  memory.budget_bytes = training.model_bytes + training.arena_bytes;
+  absl::StatusOr<ExecutionPlan> within = plan();
+  if (!absl::IsResourceExhausted(within.status())) return within;
+  memory.budget_bytes = std::numeric_limits<int64_t>::max();
+  return plan();
+}
+
 absl::StatusOr<int64_t> BytesSavedByFreezing(const Network& network,
                                              const MemoryOptions& options,
                                              int optimizer_states,

@@ -49,6 +49,17 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
                                             int optimizer_states,
                                             const MathBackend& math);
 
+// Plans an inference of a network that is being trained, which runs in place of
+// the training's arena. If frozen weights stay in their file, the inference is
+// planned within the training's arena. If that is impossible, or if these
+// weights are in memory, it is planned without a budget. Of the options, the
+// alignment, read_frozen_weights and keep_loss are used. Errors and arguments:
+// those of PlanExecution.
+absl::StatusOr<ExecutionPlan> PlanInferenceBeside(const ExecutionPlan& training,
+                                                  const Network& network,
+                                                  const MemoryOptions& options,
+                                                  const MathBackend& math);
+
 // Returns how many bytes less a training of the network needs because of its
 // groups. Both trainings are planned without a budget. Errors and arguments:
 // those of PlanExecution.

@@ -697,6 +697,52 @@ TEST(ExecutionPlanTest, WhatIsOffIsNamedWhereABudgetIsRefused) {
 }
 
 // In inference nothing but the loss would remain, which has no step.
+// A small trained layer before a frozen one whose matrix takes 2 MiB.
+Network WideFrozen(int64_t rows) {
+  Network network;
+  network.AddInput("rows", {{rows, 8}});
+  network.AddLayer("first", FullyConnected(256), {"rows"});
+  network.AddLayer("wide", FullyConnected(2048), {"first"});
+  network.AddLayer("loss", MeanSquaredError(), {"wide"});
+  network.Freeze("wide.*");
+  return network;
+}
+
+TEST(ExecutionPlanTest, AnInferenceBesideATrainingTakesNoMoreThanItsArena) {
+  const Network network = WideFrozen(4);
+  MemoryOptions options;
+  options.read_frozen_weights = true;
+  options.budget_bytes = 700'000;
+  const ExecutionPlan training = Plan(network, NetworkMode::kTraining, options);
+  const auto inference =
+      PlanInferenceBeside(training, network, options, HighwayBackend());
+  ASSERT_THAT(inference, IsOk());
+  EXPECT_EQ(inference->mode, NetworkMode::kInference);
+  EXPECT_LE(inference->arena_bytes, training.arena_bytes);
+  EXPECT_LT(inference->arena_bytes, 2 << 20);
+  // With weights in memory, it is planned as any inference.
+  options = MemoryOptions();
+  const auto resident =
+      PlanInferenceBeside(Plan(network, NetworkMode::kTraining), network,
+                          options, HighwayBackend());
+  ASSERT_THAT(resident, IsOk());
+  EXPECT_EQ(resident->fingerprint,
+            Plan(network, NetworkMode::kInference).fingerprint);
+}
+
+// The outputs of 512 rows take more than the arena of a training in parts.
+TEST(ExecutionPlanTest, AnInferenceThatNeedsMoreThanATrainingIsPlannedAnyway) {
+  const Network network = WideFrozen(512);
+  MemoryOptions options;
+  options.read_frozen_weights = true;
+  options.micro_batches = 128;
+  const ExecutionPlan training = Plan(network, NetworkMode::kTraining, options);
+  const auto inference =
+      PlanInferenceBeside(training, network, options, HighwayBackend());
+  ASSERT_THAT(inference, IsOk());
+  EXPECT_GT(inference->arena_bytes, training.arena_bytes);
+}
+
 TEST(ExecutionPlanTest, ALossAloneIsRefusedWithoutAStep) {
   Network network;
   network.AddInput("x", {{2, 3}});

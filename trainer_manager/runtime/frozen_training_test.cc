@@ -332,8 +332,8 @@ TEST(FrozenTrainingTest, AMatrixMayBeLargerThanTheBudget) {
     MemoryOptions options;
     options.read_frozen_weights = true;
     options.budget_bytes = 1'200'000;
-    const auto plan = PlanExecution(WideNetwork(), NetworkMode::kTraining,
-                                    options, 0, *team);
+    const auto plan =
+        PlanExecution(WideNetwork(), NetworkMode::kTraining, options, 0, *team);
     ASSERT_THAT(plan, IsOk());
     EXPECT_EQ(CountTiledSteps(*plan), 2);  // forward and derivative
     EXPECT_EQ(plan->weight_bytes_read_per_iteration(),

@@ -50,17 +50,23 @@ absl::StatusOr<Evaluation> Evaluation::Create(
   auto plan = PlanExecution(network, NetworkMode::kInference, memory,
                             /*optimizer_states=*/0, math);
   if (!plan.ok()) return plan.status();
+  return Create(*std::move(plan), manager_options, std::move(parameters), data);
+}
+
+absl::StatusOr<Evaluation> Evaluation::Create(
+    ExecutionPlan plan, const ManagerOptions& manager_options,
+    std::shared_ptr<Parameters> parameters, const DataSet& data) {
   LoaderOptions in_order;
   in_order.shuffle = false;
-  auto loader = BatchLoader::Create(*plan, data, in_order);
+  auto loader = BatchLoader::Create(plan, data, in_order);
   if (!loader.ok()) return loader.status();
   ManagerOptions of_inference;
   of_inference.retain_arena = true;
   of_inference.weights_file = manager_options.weights_file;
   of_inference.weights_map = manager_options.weights_map;
-  auto manager = Manager::Create(*plan, std::move(parameters), of_inference);
+  auto manager = Manager::Create(plan, std::move(parameters), of_inference);
   if (!manager.ok()) return manager.status();
-  return Evaluation(*std::move(plan), *std::move(manager), *std::move(loader),
+  return Evaluation(std::move(plan), *std::move(manager), *std::move(loader),
                     data);
 }
 

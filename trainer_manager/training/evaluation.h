@@ -68,6 +68,12 @@ class Evaluation {
       const ManagerOptions& manager, std::shared_ptr<Parameters> parameters,
       const DataSet& data, const MathBackend& math = HighwayBackend());
 
+  // Does the same with a plan of an inference, whose MemoryOptions::keep_loss
+  // must be set.
+  static absl::StatusOr<Evaluation> Create(
+      ExecutionPlan plan, const ManagerOptions& manager,
+      std::shared_ptr<Parameters> parameters, const DataSet& data);
+
   // Computes the metrics on the whole data set. Errors: those of
   // Manager::Evaluate, such as OutOfRange if all labels of a batch are ignored,
   // and of DataSet::Read.

@@ -184,9 +184,12 @@ absl::Status TrainingLoop::Begin(const Network& network, int64_t rows,
   state_.rows = rows;
   state_.batches = loader_.batches();
   if (options_.validation) {
-    auto evaluation =
-        Evaluation::Create(network, options_.memory, options_.manager,
-                           parameters_, *options_.validation, math);
+    MemoryOptions memory = options_.memory;
+    memory.keep_loss = true;
+    auto plan = PlanInferenceBeside(plan_, network, memory, math);
+    if (!plan.ok()) return OfValidation(plan.status());
+    auto evaluation = Evaluation::Create(*std::move(plan), options_.manager,
+                                         parameters_, *options_.validation);
     if (!evaluation.ok()) return OfValidation(evaluation.status());
     evaluation_ = *std::move(evaluation);
   }
