@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -86,10 +87,24 @@ LastError& ThreadError() {
   return error;
 }
 
+// Returns the message with the names that this interface has for options.
+std::string InOwnNames(absl::string_view message) {
+  return absl::StrReplaceAll(
+      message,
+      {{"MemoryOptions::choose_micro_batches", "the setting micro_batches"},
+       {"MemoryOptions::swap_to_file", "the setting swap_folder"},
+       {"MemoryOptions::atomic_steps", "the setting atomic_steps"},
+       {"ManagerOptions::swap_folder", "the setting swap_folder"},
+       {"ManagerOptions::weights_file", "the setting weights_file"},
+       // The setting weights_file has this effect.
+       {" and set MemoryOptions::read_frozen_weights", ""},
+       {"LoadParameters", "footprint_trainer_load"}});
+}
+
 footprint_status KeepError(const absl::Status& status) {
   if (status.ok()) return FOOTPRINT_OK;
   LastError& error = ThreadError();
-  error.text = std::string(status.message());
+  error.text = InOwnNames(status.message());
   error.fixed = nullptr;
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:

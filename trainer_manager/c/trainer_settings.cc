@@ -97,7 +97,6 @@ absl::Status TakeTraining(Properties* properties, TrainerSettings* settings) {
   const auto optimizer = TakeOptimizer(properties);
   if (!optimizer.ok()) return optimizer.status();
   settings->manager.optimizer = *optimizer;
-  properties->TakeBytes("budget", &settings->memory.budget_bytes);
   properties->Take("micro_batches", &settings->memory.micro_batches);
   properties->Take("atomic_steps", &settings->memory.atomic_steps);
   properties->Take("swap_folder", &settings->manager.swap_folder);
@@ -135,6 +134,7 @@ absl::StatusOr<TrainerSettings> ParseTrainerSettings(absl::string_view text) {
   int64_t seed = 1;
   properties->Take("seed", &seed);
   settings.manager.seed = static_cast<uint64_t>(seed);
+  properties->TakeBytes("budget", &settings.memory.budget_bytes);
   absl::Status status = TakeWeightsFile(&*properties, &settings);
   if (!status.ok()) return status;
   if (mode == "training") {

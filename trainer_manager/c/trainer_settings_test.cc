@@ -95,6 +95,9 @@ TEST(TrainerSettingsTest, AnInferenceHasNoOptimizer) {
   ASSERT_THAT(settings, IsOk());
   EXPECT_EQ(settings->mode, NetworkMode::kInference);
   EXPECT_EQ(settings->manager.optimizer, nullptr);
+  const auto within = ParseTrainerSettings("mode=inference, budget=24 MB");
+  ASSERT_THAT(within, IsOk());
+  EXPECT_EQ(within->memory.budget_bytes, 24'000'000);
   EXPECT_THAT(ParseTrainerSettings("mode=inference, optimizer=sgd").status(),
               StatusIs(kInvalid, HasSubstr("\"optimizer\"")));
 }

@@ -102,9 +102,8 @@ struct MemoryOptions {
   // adapters. They are no parameters (Parameters). If the budget is too small
   // for the matrix of a fully connected layer, or of one with adapters, some
   // columns of it are read at a time: 256 or a multiple of that, so a matrix of
-  // fewer columns is read whole. Results keep their bits; a
-  // step also takes the time of reading
-  // ExecutionPlan::weight_bytes_read_per_iteration().
+  // fewer columns is read whole. Results keep their bits; a step also takes the
+  // time of reading ExecutionPlan::weight_bytes_read_per_iteration().
   bool read_frozen_weights = false;
   // In training, the prediction that the loss reads stays readable after the
   // iteration.

@@ -89,6 +89,13 @@ absl::Status SaveTensors(absl::Span<const Parameters::Parameter> tensors,
                          absl::string_view path) {
   std::vector<TensorSpec> specs;
   for (const Parameters::Parameter& tensor : tensors) {
+    const int64_t place = FirstRefused(tensor.name, tensor.values);
+    if (place >= 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          path, ": not written, since \"", tensor.name, "\" is ",
+          tensor.values[static_cast<size_t>(place)], " at index ", place,
+          "; no parameter takes NaN or infinity, no variance less than 0"));
+    }
     specs.push_back({std::string(tensor.name), DType::kF32, tensor.shape});
   }
   SafetensorsWriterOptions options;

@@ -28,7 +28,9 @@
 
 namespace footprint {
 
-// Writes all parameters. Errors are those of AtomicFile
+// Writes all parameters. Returns InvalidArgument, with the parameter and the
+// position, if a value is one that LoadParameters would refuse; the file at the
+// path stays as it is. Other errors are those of AtomicFile
 // (//base/files:atomic_file): ResourceExhausted if the disk is full, NotFound
 // if there is no such folder, Unavailable if another process is saving to the
 // path.

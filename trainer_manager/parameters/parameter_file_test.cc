@@ -17,6 +17,7 @@
 #include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/layers/normalization.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
+#include "footprint/trainer_manager/parameters/overwrite_value.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -24,6 +25,7 @@
 namespace footprint {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 std::shared_ptr<Parameters> Make(const Network& network, uint64_t seed) {
@@ -165,8 +167,8 @@ TEST(ParameterFileTest, RefusesValuesThatAreNotFiniteAndChangesNothing) {
          {std::make_pair("fc1.weight", 784 * 512 - 1),
           std::make_pair("fc3.bias", 3)}) {
       const auto damaged = Make(DigitMlp(1), 2);
-      (*damaged->Find(name))[static_cast<size_t>(place)] = value;
       ASSERT_THAT(SaveParameters(*damaged, path), IsOk());
+      OverwriteValue(path, name, place, value);
       const absl::Status status = LoadParameters(path, model.get());
       EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
       EXPECT_THAT(std::string(status.message()),
@@ -174,6 +176,21 @@ TEST(ParameterFileTest, RefusesValuesThatAreNotFiniteAndChangesNothing) {
                                          value, " at index ", place)));
       EXPECT_EQ(CopyValues(*model), before);
     }
+  }
+}
+
+TEST(ParameterFileTest, WhatCouldNotBeLoadedIsNotSaved) {
+  const std::string path = MakePath("finite.safetensors");
+  const auto parameters = Make(LeNet5(2), 1);
+  ASSERT_THAT(SaveParameters(*parameters, path), IsOk());
+  const std::string before = ReadFile(path);
+  for (const float value : {std::nanf(""), -INFINITY}) {
+    parameters->all()[1].values[3] = value;
+    EXPECT_THAT(SaveParameters(*parameters, path),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr("finite.safetensors: not written"),
+                               HasSubstr("at index 3"))));
+    EXPECT_EQ(ReadFile(path), before);
   }
 }
 
@@ -192,9 +209,8 @@ TEST(ParameterFileTest, RefusesAVarianceBelowZero) {
   const auto model = *Parameters::Create(*plan, 2);
   ASSERT_THAT(LoadParameters(path, model.get()), IsOk());
   const std::vector<float> before = CopyValues(*model);
-  (*damaged->Find("norm.mean"))[1] = 5;
-  (*damaged->Find("norm.variance"))[2] = -1;
-  ASSERT_THAT(SaveParameters(*damaged, path), IsOk());
+  OverwriteValue(path, "norm.mean", 1, 5);
+  OverwriteValue(path, "norm.variance", 2, -1);
   const absl::Status status = LoadParameters(path, model.get());
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()),

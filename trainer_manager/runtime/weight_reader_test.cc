@@ -21,6 +21,7 @@
 #include "footprint/trainer_manager/layers/structure_layers.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/parameters/overwrite_value.h"
 #include "footprint/trainer_manager/parameters/parameter_file.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/manager.h"
@@ -226,10 +227,10 @@ TEST(WeightReaderTest, AFileThatNothingReadsIsRefused) {
 
 TEST(WeightReaderTest, NaNIsRefusedBeforeTheFirstStep) {
   const auto parameters = *Parameters::Create(Plan(false), 1);
-  (*parameters->Find("base.bias"))[2] = std::nanf("");
   ManagerOptions options;
   options.weights_file = TestPath("nan.safetensors");
   ASSERT_THAT(SaveParameters(*parameters, options.weights_file), IsOk());
+  OverwriteValue(options.weights_file, "base.bias", 2, std::nanf(""));
   EXPECT_THAT(MakeManager(options),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr("base.bias"), HasSubstr("at index 2"))));
