@@ -272,8 +272,8 @@ std::vector<fs::path> FollowLinks(const fs::path& path) {
 
 // Returns the paths of labels in lines, such as "//app:BUILD" and
 // "@footprint//gates:defs.bzl". `external` is the folder of other
-// repositories. In a workspace of modules its folders have a sign behind the
-// name.
+// repositories. If the workspace has modules, and a Bazel has no consistent
+// labels, its folders have a sign behind the name.
 std::vector<fs::path> ReadLabels(const fs::path& workspace,
                                  const fs::path& external,
                                  const std::string& lines) {
@@ -378,12 +378,19 @@ absl::StatusOr<std::vector<std::string>> FindGateInputs(
   const auto ask = [&](const std::string& arguments) {
     return AskBazel(bazel, workspace, arguments);
   };
+  // A module may give another one a name of its own (repo_name), by which no
+  // folder is called. Bazel 7 has an option for the folders' names.
+  const auto options = ask("help query --short");
+  if (!options.ok()) return options.status();
+  const char* const names = absl::StrContains(*options, "consistent_labels")
+                                ? "--consistent_labels "
+                                : "";
   // The answer has labels, since Bazel has no location for build files, and for
   // other files its older versions give that of the build file.
   const std::string query = absl::StrCat("kind('source file', deps(", target,
                                          ")) + buildfiles(deps(", target, "))");
   const auto labels =
-      ask(absl::StrCat("query --output=label ", PosixQuote(query)));
+      ask(absl::StrCat("query --output=label ", names, PosixQuote(query)));
   if (!labels.ok()) return labels.status();
   const auto output_base = ask("info output_base");
   if (!output_base.ok()) return output_base.status();

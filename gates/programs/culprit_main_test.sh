@@ -69,6 +69,7 @@ if [[ "\$1 \$2" == "query --output=label" ]]; then
   done
   exit 0
 fi
+[[ \$1 != help ]] || exit 0
 if [[ "\$1 \$2" == "info output_base" ]]; then
   echo /nowhere
   exit 0

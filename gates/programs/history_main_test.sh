@@ -24,15 +24,28 @@ author=Ann
 mkdir -p repository/app && git -C repository init -q || exit 2
 cat >bazel <<'END'
 #!/usr/bin/env bash
-[[ ! -e broken ]] || { echo "ERROR: no such package" >&2; exit 7; }
+[[ $1 == help || ! -e broken ]] || { echo "ERROR: no such package" >&2; exit 7; }
 case "$1 $2 $3" in
-"query --output=label "*) printf '%s\n' //app:BUILD //:tools/x.sh @near//lib:y.cc @@far//lib:z.cc ;;
+"help query --short") [[ ! -e "${0%/*}/modern" ]] || echo '  --[no]consistent_labels' ;;
+# As Bazel 7 writes them. It calls the module "near" by the workspace's own name
+# for it without the option, and none of its folders has that name.
+"query --output=label --consistent_labels")
+  printf '%s\n' @@//app:BUILD @@//:tools/x.sh @@near+//lib:y.cc @@near++rules+far//lib:z.cc @@bazel_tools//tools:BUILD
+  ;;
+"query --output=label "*)
+  if [[ -e "${0%/*}/modern" ]]; then
+    printf '%s\n' //app:BUILD //:tools/x.sh @own_name//lib:y.cc @@near++rules+far//lib:z.cc
+  else
+    printf '%s\n' //app:BUILD //:tools/x.sh @near//lib:y.cc @far//lib:z.cc
+  fi
+  ;;
 "info output_base "*) echo "${0%/*}/output_base" ;;
 esac
 END
 chmod +x bazel
-mkdir -p output_base/external far && ln -s "$PWD/repository/near" output_base/external/near~
-ln -s "$PWD/far" output_base/external/far
+mkdir -p output_base/external far
+for name in near+ near~; do ln -s "$PWD/repository/near" "output_base/external/$name"; done
+for name in far near++rules+far; do ln -s "$PWD/far" "output_base/external/$name"; done
 # A threshold file of the workspace, as a suite's manifest names it.
 cat >limits.textproto <<'END'
 threshold {
@@ -72,11 +85,16 @@ record 2 'is not a revision' --store=store
 commit Ann "Load a table"
 record 0 '^recorded [0-9a-f]{40}: 1 profile$' --store=store
 # The files are named from the top of the repository. A local repository is a
-# link, which may lead there, and Bazel 7 puts a sign behind its name.
-for file in app/BUILD tools/x.sh near/lib/y.cc; do
-  grep -qaF "$file" store/*/* || fail "the record does not name $file"
-done
-grep -qaF lib/z.cc store/*/* && fail "the record names a file of elsewhere"
+# link, which may lead there.
+names_files() {
+  for file in app/BUILD tools/x.sh near/lib/y.cc; do
+    grep -qaF "$file" "$1"/*/* || fail "$1: the record does not name $file"
+  done
+  grep -qaF lib/z.cc "$1"/*/* && fail "$1: the record names a file of elsewhere"
+}
+names_files store
+touch modern && record 0 '^recorded' --store=modern_store && names_files modern_store
+rm modern
 record 0 '^recorded' --store=store
 commit Bob "Say more" && measured 1000 && record 0 '^recorded' --store=store
 commit Cleo "Keep a second table" && measured 1800 && record 0 '^recorded' --store=store
