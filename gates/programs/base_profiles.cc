@@ -284,10 +284,13 @@ std::vector<fs::path> ReadLabels(const fs::path& workspace,
     absl::string_view repository = label.substr(0, slashes);
     while (absl::ConsumePrefix(&repository, "@")) {
     }
+    // A file of the topmost package has no slash at its beginning, by which it
+    // would replace the folder that it is appended to.
     const fs::path file =
-        absl::StrReplaceAll(label.substr(slashes + 2), {{":", "/"}});
+        fs::path(absl::StrReplaceAll(label.substr(slashes + 2), {{":", "/"}}))
+            .relative_path();
     if (repository.empty()) {
-      files.push_back(workspace / file.relative_path());
+      files.push_back(workspace / file);
       continue;
     }
     for (const absl::string_view sign : {"", "~", "+"}) {

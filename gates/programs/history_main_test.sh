@@ -30,13 +30,13 @@ case "$1 $2 $3" in
 # As Bazel 7 writes them. It calls the module "near" by the workspace's own name
 # for it without the option, and none of its folders has that name.
 "query --output=label --consistent_labels")
-  printf '%s\n' @@//app:BUILD @@//:tools/x.sh @@near+//lib:y.cc @@near++rules+far//lib:z.cc @@bazel_tools//tools:BUILD
+  printf '%s\n' @@//app:BUILD @@//:tools/x.sh @@near+//lib:y.cc @@near+//:w.cc @@near++rules+far//lib:z.cc @@bazel_tools//tools:BUILD
   ;;
 "query --output=label "*)
   if [[ -e "${0%/*}/modern" ]]; then
     printf '%s\n' //app:BUILD //:tools/x.sh @own_name//lib:y.cc @@near++rules+far//lib:z.cc
   else
-    printf '%s\n' //app:BUILD //:tools/x.sh @near//lib:y.cc @far//lib:z.cc
+    printf '%s\n' //app:BUILD //:tools/x.sh @near//lib:y.cc @near//:w.cc @far//lib:z.cc
   fi
   ;;
 "info output_base "*) echo "${0%/*}/output_base" ;;
@@ -87,7 +87,7 @@ record 0 '^recorded [0-9a-f]{40}: 1 profile$' --store=store
 # The files are named from the top of the repository. A local repository is a
 # link, which may lead there.
 names_files() {
-  for file in app/BUILD tools/x.sh near/lib/y.cc; do
+  for file in app/BUILD tools/x.sh near/lib/y.cc near/w.cc; do
     grep -qaF "$file" "$1"/*/* || fail "$1: the record does not name $file"
   done
   grep -qaF lib/z.cc "$1"/*/* && fail "$1: the record names a file of elsewhere"

@@ -113,11 +113,12 @@ class Search {
     return relevant[*chosen];
   }
 
-  // Returns the next commit to measure if only one is suspected: the commit
-  // before the suspect, then the suspect itself. IsRelevant may have missed a
-  // change in the other commits.
-  std::optional<size_t> ChooseNeighbour(const Grown& grown, size_t suspect) {
-    for (const size_t each : {suspect - 1, suspect}) {
+  // Returns the next commit to measure if the suspects cannot be parted: the
+  // commit before the first one, then the last one. IsRelevant may have missed
+  // a change in the other commits.
+  std::optional<size_t> ChooseEnd(const Grown& grown,
+                                  const std::vector<size_t>& suspects) {
+    for (const size_t each : {suspects.front() - 1, suspects.back()}) {
       if (grown.from < each && each < grown.to &&
           unmeasurable_.count(each) == 0) {
         return each;
@@ -132,10 +133,9 @@ class Search {
       return absl::OkStatus();
     }
     const std::vector<size_t> relevant = FindRelevant(grown);
-    const bool is_confirming = relevant.size() == 1;
-    const std::optional<size_t> next =
-        is_confirming ? ChooseNeighbour(grown, relevant.front())
-                      : ChooseNext(relevant);
+    std::optional<size_t> next = ChooseNext(relevant);
+    const bool is_confirming = !next.has_value();
+    if (is_confirming) next = ChooseEnd(grown, relevant);
     if (!next.has_value()) {
       Blame(grown, relevant, Certainty::kSomeUnmeasurable);
       return absl::OkStatus();

@@ -14,7 +14,9 @@
 //
 // A commit is kFound only if it and the commit before it were measured, and it
 // needs more. So if IsRelevant misses a commit, the search takes more
-// measurements, but no other commit is kFound in its place.
+// measurements, but no other commit is kFound in its place. Several suspects
+// are named only if their range grew from the commit before the first one to
+// the last one, unless these cannot be measured.
 //
 // Thread-compatible. Memory: some bytes for each commit. Time: that of the
 // measurements. These are both ends, about one commit for each halving on the

@@ -124,6 +124,19 @@ TEST(CulpritSearchTest, FindsACommitThatSeemsToChangeNothing) {
   }
 }
 
+TEST(CulpritSearchTest, DoesNotBlameSuspectsThatCannotBePartedForOthers) {
+  for (const size_t culprit : {8u, 13u, 18u, 22u}) {
+    MadeRange range(30);
+    range.Grow(culprit, 8);
+    range.relevant = {15, 16};
+    range.broken = {15};
+    const absl::StatusOr<CulpritSearch> search = FindCulprits(&range, {});
+    ASSERT_THAT(search, IsOk());
+    EXPECT_THAT(CommitsOf(*search), ElementsAre(One{culprit}));
+    EXPECT_EQ(search->culprits[0].certainty, Certainty::kFound);
+  }
+}
+
 TEST(CulpritSearchTest, OneThatCannotBeComparedWithTheOneBeforeIsNotFound) {
   MadeRange range(30);
   range.Grow(15, 8);
