@@ -36,4 +36,9 @@ tools/importers/prebuilt_programs.sh "$PWD/.cache/prebuilt_programs" || {
   status=1
   say "importer: to repeat: tools/importers/prebuilt_programs.sh $PWD/.cache/prebuilt_programs"
 }
+say "importer: history and culprit over the commits of a repository"
+tools/importers/trend_programs.sh "$PWD/.cache/trend_programs" --disk_cache="$cache" || {
+  status=1
+  say "importer: to repeat: tools/importers/trend_programs.sh $PWD/.cache/trend_programs"
+}
 exit "$status"
