@@ -17,7 +17,9 @@ constexpr size_t kPieceBytes = 65536;
 
 }  // namespace
 
-absl::StatusOr<HashedFile> OpenHashedFile(const std::string& path) {
+absl::StatusOr<HashedFile> OpenHashedFile(
+    const std::string& path,
+    const std::function<void(int64_t bytes)>& report_bytes) {
   absl::StatusOr<FileDescriptor> file = OpenRegularFile(path);
   if (!file.ok()) return file.status();
   HashedFile hashed;
@@ -32,6 +34,7 @@ absl::StatusOr<HashedFile> OpenHashedFile(const std::string& path) {
     if (size == 0) break;
     hash.Add(absl::string_view(piece).substr(0, static_cast<size_t>(size)));
     hashed.size_bytes += size;
+    if (report_bytes) report_bytes(hashed.size_bytes);
   }
   hashed.sha256 = hash.FinishHex();
   return hashed;

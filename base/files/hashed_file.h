@@ -16,6 +16,7 @@
 #define FOOTPRINT_BASE_FILES_HASHED_FILE_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -30,7 +31,11 @@ struct HashedFile {
   std::string sha256;
 };
 
-absl::StatusOr<HashedFile> OpenHashedFile(const std::string& path);
+// Calls `report_bytes`, unless it is empty, with the bytes that were read so
+// far.
+absl::StatusOr<HashedFile> OpenHashedFile(
+    const std::string& path,
+    const std::function<void(int64_t bytes)>& report_bytes = {});
 
 }  // namespace footprint
 

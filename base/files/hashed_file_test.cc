@@ -1,6 +1,8 @@
 #include "footprint/base/files/hashed_file.h"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,6 +27,15 @@ TEST(HashedFileTest, HashesFilesOfEverySizeAroundAPiece) {
     EXPECT_EQ(file->sha256, Sha256Hex(bytes));
     EXPECT_EQ(file->size_bytes, static_cast<int64_t>(size));
   }
+}
+
+TEST(HashedFileTest, TellsHowFarItIs) {
+  std::vector<int64_t> told;
+  const std::string path = WriteTestFile("told", std::string(70000, 'x'));
+  ASSERT_THAT(
+      OpenHashedFile(path, [&](int64_t bytes) { told.push_back(bytes); }),
+      IsOk());
+  EXPECT_THAT(told, testing::ElementsAre(65536, 70000));
 }
 
 TEST(HashedFileTest, TheDescriptorReadsWhatWasHashed) {

@@ -24,6 +24,7 @@
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/read_write.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/octal_numbers.h"
 #include "footprint/base/text/text_format_errors.h"
 #include "footprint/gates/bundles/tar_reader.h"
@@ -398,15 +399,38 @@ class ArchivePass {
   std::string manifest_text_;
 };
 
-// Returns the relative paths of all files below `folder`, sorted.
-absl::StatusOr<std::vector<std::string>> FilesBelow(const std::string& folder) {
-  std::vector<std::string> files;
+// The files of a folder to pack.
+struct FolderFiles {
+  std::vector<std::string> paths;  // relative, sorted
+  int64_t all_bytes = 0;
+  std::string largest;
+  int64_t largest_bytes = 0;
+};
+
+absl::Status TooManyBytes(const std::string& folder, const FolderFiles& files,
+                          const BundleLimits& limits) {
+  return absl::ResourceExhaustedError(absl::StrCat(
+      folder, ": its files have ", FormatBytes(files.all_bytes), ", of which ",
+      files.largest, " has ", FormatBytes(files.largest_bytes),
+      ", and a bundle may have ", FormatBytes(limits.unpacked_bytes),
+      "; leave out what the program does not read, or raise --most_bundle of "
+      "`serve` or `try`"));
+}
+
+// Returns all files below `folder`, or the error of the first limit that they
+// exceed.
+absl::StatusOr<FolderFiles> FilesBelow(const std::string& folder,
+                                       const BundleLimits& limits) {
+  FolderFiles files;
   std::error_code error;
   std::filesystem::recursive_directory_iterator each(folder, error);
   for (; !error && each != std::filesystem::recursive_directory_iterator();
        each.increment(error)) {
     const std::filesystem::file_status status = each->symlink_status(error);
     if (error) break;
+    if (limits.is_stopped && limits.is_stopped()) {
+      return absl::CancelledError("the packing was stopped");
+    }
     if (std::filesystem::is_directory(status)) continue;
     std::string path =
         each->path().lexically_relative(std::filesystem::path(folder)).string();
@@ -416,10 +440,23 @@ absl::StatusOr<std::vector<std::string>> FilesBelow(const std::string& folder) {
                        ": a bundle holds files and folders only; copy "
                        "what a link leads to"));
     }
-    files.push_back(std::move(path));
+    const auto bytes = static_cast<int64_t>(each->file_size(error));
+    if (error) break;
+    files.all_bytes += bytes;
+    if (bytes > files.largest_bytes) {
+      files.largest = path;
+      files.largest_bytes = bytes;
+    }
+    files.paths.push_back(std::move(path));
+    if (files.paths.size() > static_cast<size_t>(limits.entries)) {
+      return TooManyEntries(limits);
+    }
   }
   if (error) return FileError(error.value(), folder, "cannot be read");
-  std::sort(files.begin(), files.end());
+  if (files.all_bytes > limits.unpacked_bytes) {
+    return TooManyBytes(folder, files, limits);
+  }
+  std::sort(files.paths.begin(), files.paths.end());
   return files;
 }
 
@@ -438,7 +475,8 @@ absl::Status AppendFile(const std::string& folder, const std::string& path,
 }
 
 absl::Status CheckFolder(const std::string& folder,
-                         const std::vector<std::string>& files) {
+                         const std::vector<std::string>& files,
+                         const BundleLimits& limits) {
   const absl::StatusOr<std::string> text = ReadWholeFile(
       absl::StrCat(folder, "/", kManifestName), kMostManifestBytes);
   if (absl::IsNotFound(text.status())) return NoManifest(folder);
@@ -446,7 +484,6 @@ absl::Status CheckFolder(const std::string& folder,
   const absl::StatusOr<BundleManifest> manifest = ParseManifest(*text);
   if (!manifest.ok()) return manifest.status();
   Names names;
-  const BundleLimits limits;
   for (const std::string& path : files) {
     absl::Status status = CheckName(path, limits);
     if (status.ok()) status = names.AddFile(path);
@@ -469,15 +506,20 @@ absl::StatusOr<BundleManifest> ParseImageManifest(absl::string_view text,
   return ParseManifestText(text, name, ImageProblem);
 }
 
-absl::Status MakeBundle(const std::string& folder, const std::string& path) {
-  const absl::StatusOr<std::vector<std::string>> files = FilesBelow(folder);
+absl::Status MakeBundle(const std::string& folder, const std::string& path,
+                        const PackingOptions& options) {
+  const absl::StatusOr<FolderFiles> files = FilesBelow(folder, options.limits);
   if (!files.ok()) return files.status();
-  absl::Status status = CheckFolder(folder, *files);
+  absl::Status status = CheckFolder(folder, files->paths, options.limits);
   if (!status.ok()) return status;
   const absl::StatusOr<std::unique_ptr<TarWriter>> writer =
       TarWriter::Create(path, TarWriter::Filter::kZstd);
   if (!writer.ok()) return writer.status();
-  for (const std::string& each : *files) {
+  (*writer)->Watch([&](int64_t file_bytes, int64_t archive_bytes) {
+    return NotePackedBytes(options, file_bytes, files->all_bytes,
+                           archive_bytes);
+  });
+  for (const std::string& each : files->paths) {
     status = AppendFile(folder, each, writer->get());
     if (!status.ok()) return status;
   }

@@ -38,6 +38,7 @@
 #include "absl/strings/string_view.h"
 #include "footprint/gates/bundles/bundle.pb.h"
 #include "footprint/gates/bundles/bundle_limits.h"
+#include "footprint/gates/bundles/packing.h"
 
 namespace footprint {
 
@@ -53,9 +54,10 @@ absl::StatusOr<BundleManifest> ParseImageManifest(absl::string_view text,
 
 // Writes the archive of all files below `folder` to `path`, in one step. Links
 // are not followed but refused. Checks the manifest, that the files that it
-// names exist, and that names and entries keep the limits; it does not check
-// their bytes. Leaves out empty folders.
-absl::Status MakeBundle(const std::string& folder, const std::string& path);
+// names exist, and that names, entries and the sizes of all files keep the
+// limits, before it packs a byte. Leaves out empty folders.
+absl::Status MakeBundle(const std::string& folder, const std::string& path,
+                        const PackingOptions& options = {});
 
 // Reads the archive to its end and writes nothing. Refuses everything that
 // UnpackBundle refuses.

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -14,8 +15,10 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/random/random_sequence.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/bundles/bundle_limits.h"
+#include "footprint/gates/bundles/packing.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -255,6 +258,73 @@ TEST(BundleTest, SameFolderGivesSameBytes) {
   ASSERT_THAT(MakeBundle(second, TestPath("second.bundle")), IsOk());
   EXPECT_EQ(ReadTestFile(TestPath("first.bundle")),
             ReadTestFile(TestPath("second.bundle")));
+}
+
+TEST(BundleTest, AFolderBeyondTheLimitsIsRefusedBeforeItIsPacked) {
+  const std::string folder = MakeTestFolder("large");
+  const std::string path = TestPath("large.bundle");
+  int64_t all_bytes = 0;
+  for (const auto& each :
+       std::filesystem::recursive_directory_iterator(folder)) {
+    if (!each.is_directory()) {
+      all_bytes += static_cast<int64_t>(each.file_size());
+    }
+  }
+  PackingOptions options;
+  options.report_bytes = [](int64_t, int64_t) { FAIL() << "it is packed"; };
+  options.limits.unpacked_bytes = all_bytes - 1;
+  EXPECT_THAT(
+      MakeBundle(folder, path, options),
+      StatusIs(absl::StatusCode::kResourceExhausted,
+               HasSubstr(absl::StrCat("large: its files have ", all_bytes,
+                                      " B, of which bundle.textproto has "))));
+  options.limits = BundleLimits();
+  options.limits.entries = 3;
+  EXPECT_THAT(MakeBundle(folder, path, options),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("more than 3 files")));
+  options.limits = BundleLimits();
+  options.limits.is_stopped = [] { return true; };
+  EXPECT_THAT(MakeBundle(folder, path, options),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_FALSE(std::filesystem::exists(path));
+  options.limits = BundleLimits();
+  options.limits.unpacked_bytes = all_bytes;
+  int64_t packed_bytes = 0;
+  options.report_bytes = [&](int64_t packed, int64_t all) {
+    EXPECT_LT(packed_bytes, packed);
+    packed_bytes = packed;
+    EXPECT_EQ(all, all_bytes);
+  };
+  EXPECT_THAT(MakeBundle(folder, path, options), IsOk());
+  EXPECT_EQ(packed_bytes, all_bytes);
+}
+
+// Random bytes do not get smaller.
+TEST(BundleTest, AnArchiveBeyondTheLimitIsNotCompleted) {
+  const std::string folder = MakeTestFolder("wide");
+  RandomSequence random(1);
+  std::string bytes(4 << 20, '\0');
+  for (char& each : bytes) each = static_cast<char>(random.Below(256));
+  WriteTestFile("wide/data/random", bytes);
+  const std::string path = TestPath("wide.bundle");
+  PackingOptions options;
+  options.limits.archive_bytes = 1 << 20;
+  int64_t packed_bytes = 0;
+  options.report_bytes = [&](int64_t packed, int64_t) {
+    packed_bytes = packed;
+  };
+  EXPECT_THAT(MakeBundle(folder, path, options),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("larger than 1.00 MiB")));
+  EXPECT_LT(packed_bytes, 3 << 20);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  int stops = 0;
+  options.limits = BundleLimits();
+  options.limits.is_stopped = [&] { return ++stops > 10; };
+  EXPECT_THAT(MakeBundle(folder, path, options),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST(BundleTest, LinkInFolderIsAnError) {

@@ -29,6 +29,7 @@ struct TarOutput {
     TarWriter* const self = static_cast<TarWriter*>(client);
     self->output_status_ = self->file_.Append(
         absl::string_view(static_cast<const char*>(bytes), size));
+    self->archive_bytes_ += static_cast<int64_t>(size);
     if (self->output_status_.ok()) return static_cast<la_ssize_t>(size);
     archive_set_error(writer, EIO, "cannot be written");
     return -1;
@@ -113,6 +114,8 @@ absl::Status TarWriter::AddFile(const std::string& name, bool is_executable,
     if (hash != nullptr) hash->Add(bytes);
     status = Write(bytes, source);
     at += wanted;
+    file_bytes_ += wanted;
+    if (status.ok() && watcher_) status = watcher_(file_bytes_, archive_bytes_);
   }
   return status;
 }

@@ -15,8 +15,10 @@
 #define FOOTPRINT_GATES_BUNDLES_TAR_WRITER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -43,6 +45,12 @@ class TarWriter {
   TarWriter(const TarWriter&) = delete;
   TarWriter& operator=(const TarWriter&) = delete;
 
+  // Called after each block with the bytes of files and those of the archive so
+  // far. An error ends AddFile, which returns it.
+  using Watcher =
+      std::function<absl::Status(int64_t file_bytes, int64_t archive_bytes)>;
+  void Watch(Watcher watcher) { watcher_ = std::move(watcher); }
+
   // Adds a regular file with these bytes of an open file, which messages call
   // `source`. Adds the bytes to `hash`, too, if it is not null.
   absl::Status AddFile(const std::string& name, bool is_executable,
@@ -68,6 +76,9 @@ class TarWriter {
   absl::Status OutputErrorOr(const absl::Status& status) const;
 
   AtomicFile file_;
+  Watcher watcher_;
+  int64_t file_bytes_ = 0;
+  int64_t archive_bytes_ = 0;
   absl::Status output_status_;
   std::unique_ptr<archive, FreeWriter> writer_;
 };

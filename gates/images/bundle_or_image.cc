@@ -111,13 +111,15 @@ bool IsImagePath(const std::string& name, const BundleLimits& limits) {
 }
 
 absl::Status MakeArchiveToSend(const std::string& name, const std::string& path,
-                               const std::string& scratch_folder) {
-  const BundleLimits limits = LimitsOfOwnImage();
+                               const std::string& scratch_folder,
+                               const PackingOptions& options) {
+  BundleLimits limits = LimitsOfOwnImage();
+  limits.is_stopped = options.limits.is_stopped;
   const absl::StatusOr<absl::optional<OpenedImage>> opened =
       OpenImage(name, scratch_folder, limits, EndOfTime(limits));
   if (!opened.ok()) return opened.status();
-  if (!opened->has_value()) return MakeBundle(name, path);
-  return MakeImageArchive((*opened)->layout, (*opened)->image, path);
+  if (!opened->has_value()) return MakeBundle(name, path, options);
+  return MakeImageArchive((*opened)->layout, (*opened)->image, path, options);
 }
 
 absl::StatusOr<BundleOrImage> ReadBundleOrImage(

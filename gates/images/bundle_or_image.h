@@ -29,6 +29,7 @@
 #include "absl/status/statusor.h"
 #include "footprint/gates/bundles/bundle.pb.h"
 #include "footprint/gates/bundles/bundle_limits.h"
+#include "footprint/gates/bundles/packing.h"
 
 namespace footprint {
 
@@ -59,9 +60,12 @@ bool IsImagePath(const std::string& name, const BundleLimits& limits);
 
 // Writes the archive of a folder, or of an image in any form, to `path`, in one
 // step. A bundle's archive is refused, since it is one already. A compressed
-// image is unpacked to a file without a name in `scratch_folder`.
+// image is unpacked to a file without a name in `scratch_folder`. Returns
+// kResourceExhausted, before it packs a byte, if the folder or image is larger
+// than the limits, and kCancelled if they stopped it.
 absl::Status MakeArchiveToSend(const std::string& name, const std::string& path,
-                               const std::string& scratch_folder);
+                               const std::string& scratch_folder,
+                               const PackingOptions& options = {});
 
 // Reads the manifest. All of a bundle's archive is read; the layers of an image
 // are not. A folder is refused unless it is an image.

@@ -15,6 +15,7 @@
 #include "footprint/gates/bundles/bundle.h"
 #include "footprint/gates/bundles/bundle.pb.h"
 #include "footprint/gates/bundles/bundle_limits.h"
+#include "footprint/gates/bundles/packing.h"
 #include "footprint/gates/bundles/test_tar.h"
 #include "footprint/gates/images/test_image.h"
 #include "gmock/gmock.h"
@@ -159,6 +160,21 @@ TEST_F(BundleOrImageTest, EachFormOfAnImageGivesTheSameArchive) {
   EXPECT_THAT(MakeArchiveToSend(folder, TestPath("made.tar"), TestPath("")),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("there are 2 images")));
+}
+
+TEST_F(BundleOrImageTest, AnImageBeyondTheLimitIsNotPacked) {
+  const std::string folder = WriteImageFolder("image", Files().files);
+  const std::string target = TestPath("never.tar");
+  PackingOptions options;
+  options.limits.archive_bytes = 1000;
+  EXPECT_THAT(MakeArchiveToSend(folder, target, TestPath(""), options),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("the archive gets larger than 1000 B")));
+  options.limits = BundleLimits();
+  options.limits.is_stopped = [] { return true; };
+  EXPECT_THAT(MakeArchiveToSend(folder, target, TestPath(""), options),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_FALSE(std::filesystem::exists(target));
 }
 
 TEST_F(BundleOrImageTest, ADamagedBlobIsNotPacked) {

@@ -1,5 +1,6 @@
 #include "footprint/gates/images/image_archive.h"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 
@@ -41,7 +42,8 @@ absl::Status AddBlob(const ImageLayout& layout, const BlobDescriptor& blob,
 }  // namespace
 
 absl::Status MakeImageArchive(const ImageLayout& layout, const Image& image,
-                              const std::string& path) {
+                              const std::string& path,
+                              const PackingOptions& options) {
   // Layers may be the same.
   std::map<std::string, BlobDescriptor> blobs = {
       {image.descriptor.sha256, image.descriptor},
@@ -49,10 +51,18 @@ absl::Status MakeImageArchive(const ImageLayout& layout, const Image& image,
   for (const ImageLayer& each : image.layers) {
     blobs.insert({each.blob.sha256, each.blob});
   }
+  int64_t all_bytes = 0;
+  for (const auto& each : blobs) all_bytes += each.second.size_bytes;
+  // Nothing is packed yet, but the archive will have all of the bytes.
+  absl::Status status = NotePackedBytes(options, 0, all_bytes, all_bytes);
+  if (!status.ok()) return status;
   const absl::StatusOr<std::unique_ptr<TarWriter>> writer =
       TarWriter::Create(path, TarWriter::Filter::kNone);
   if (!writer.ok()) return writer.status();
-  absl::Status status =
+  (*writer)->Watch([&](int64_t file_bytes, int64_t archive_bytes) {
+    return NotePackedBytes(options, file_bytes, all_bytes, archive_bytes);
+  });
+  status =
       (*writer)->AddBytes("oci-layout", R"({"imageLayoutVersion":"1.0.0"})");
   if (status.ok()) {
     status = (*writer)->AddBytes("index.json", IndexText(image.descriptor));

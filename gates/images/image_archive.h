@@ -19,14 +19,17 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "footprint/gates/bundles/packing.h"
 #include "footprint/gates/images/image.h"
 #include "footprint/gates/images/image_layout.h"
 
 namespace footprint {
 
-// Writes the archive to `path`, in one step.
+// Writes the archive to `path`, in one step. Returns kResourceExhausted before
+// it packs a byte if the image is larger than the limit of the archive.
 absl::Status MakeImageArchive(const ImageLayout& layout, const Image& image,
-                              const std::string& path);
+                              const std::string& path,
+                              const PackingOptions& options = {});
 
 }  // namespace footprint
 

@@ -21,13 +21,20 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/files/regular_file.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/gates/bundles/bundle_limits.h"
+#include "footprint/gates/bundles/packing.h"
 #include "footprint/gates/commands/command_flags.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/images/bundle_or_image.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/programs/server_folders.h"
+#include "footprint/gates/programs/stop_signals.h"
+#include "footprint/gates/server/progress_steps.h"
 #include "footprint/gates/server/submit_client.h"
 
 namespace footprint {
@@ -91,6 +98,10 @@ or a mistake, which the message names, 3 PRODUCER_FAILED, 4 INCONCLUSIVE or no
 verdict in time, 5 ENVIRONMENT_MISMATCH. If the server's mode is warn or audit, the
 exit status is 0 for every decision.
 )";
+
+void PrintStep(absl::string_view step) {
+  std::fprintf(stderr, "%s: %s\n", kProgram, std::string(step).c_str());
+}
 
 // Removes the file when it is destroyed.
 class TemporaryFile {
@@ -172,9 +183,7 @@ absl::StatusOr<SubmitOptions> ReadOptions(const CommandFlags& flags) {
     options.has_colour = terminal.has_colour;
     options.width = static_cast<int64_t>(terminal.width);
   }
-  options.report_step = [](absl::string_view step) {
-    std::fprintf(stderr, "%s: %s\n", kProgram, std::string(step).c_str());
-  };
+  options.report_step = PrintStep;
   return options;
 }
 
@@ -193,11 +202,10 @@ absl::StatusOr<std::string> TemporaryPath() {
   return path;
 }
 
-int Submit(const CommandFlags& flags, const std::string& bundle_path) {
-  const absl::StatusOr<SubmitOptions> options = ReadOptions(flags);
-  if (!options.ok()) return Complain(kProgram, options.status().message());
+int Submit(const CommandFlags& flags, const SubmitOptions& options,
+           const std::string& bundle_path) {
   const absl::StatusOr<SubmittedVerdict> verdict =
-      SubmitBundle(bundle_path, *options);
+      SubmitBundle(bundle_path, options);
   if (absl::IsDeadlineExceeded(verdict.status())) {
     Complain(kProgram, verdict.status().message());
     return INCONCLUSIVE;
@@ -215,19 +223,82 @@ int Submit(const CommandFlags& flags, const std::string& bundle_path) {
                        verdict->exit_status);
 }
 
-// Packs a folder or an image, and submits the archive.
-int PackAndSubmit(const CommandFlags& flags, const std::string& name) {
-  if (flags.Has("make")) {
-    const std::string target = PathOfCaller(flags.Value("make", ""));
-    const absl::Status made = MakeArchiveToSend(name, target, FolderOf(target));
-    return made.ok() ? ACCEPT : Complain(kProgram, made.message());
+// The server that gets an archive of --make later is not known.
+void WarnOfSize(int64_t all_bytes) {
+  const int64_t usual_bytes = BundleLimits().unpacked_bytes;
+  if (all_bytes <= usual_bytes) return;
+  PrintStep(absl::StrCat("the files have ", FormatBytes(all_bytes),
+                         ", and a server takes ", FormatBytes(usual_bytes),
+                         " unless its --most_bundle is larger"));
+}
+
+// Packs a folder or an image. A signal stops it, and then ends this process
+// once the unfinished archive is removed.
+absl::Status Pack(const std::string& name, const std::string& path,
+                  const BundleLimits& limits) {
+  absl::Status status;
+  {
+    const StopSignals signals;
+    ProgressSteps steps("packing", PrintStep, ProgressSteps::Now);
+    PackingOptions options;
+    options.limits = limits;
+    options.limits.is_stopped = [&signals] { return signals.is_stopped(); };
+    bool is_first = true;
+    options.report_bytes = [&](int64_t packed_bytes, int64_t all_bytes) {
+      if (is_first) WarnOfSize(all_bytes);
+      is_first = false;
+      steps.Note(packed_bytes, all_bytes);
+    };
+    status = MakeArchiveToSend(name, path, FolderOf(path), options);
+    if (signals.is_stopped()) unlink(path.c_str());
   }
+  StopSignals::EndIfStopped();
+  return status;
+}
+
+int MakeOnly(const CommandFlags& flags, const std::string& name) {
+  const std::string path = PathOfCaller(flags.Value("make", ""));
+  const absl::Status made = Pack(name, path, LimitsOfOwnImage());
+  return made.ok() ? ACCEPT : Complain(kProgram, made.message());
+}
+
+// Packs a folder or an image into a file that has no name once it is complete,
+// so that nothing stays however this process ends.
+absl::StatusOr<FileDescriptor> PackForServer(const std::string& name,
+                                             int64_t most_bytes) {
   const absl::StatusOr<std::string> path = TemporaryPath();
-  if (!path.ok()) return Complain(kProgram, path.status().message());
-  const TemporaryFile bundle(*path);
-  const absl::Status made = MakeArchiveToSend(name, *path, FolderOf(*path));
-  if (!made.ok()) return Complain(kProgram, made.message());
-  return Submit(flags, *path);
+  if (!path.ok()) return path.status();
+  const TemporaryFile removed(*path);
+  const absl::Status made = Pack(name, *path, LimitsOfArchive(most_bytes));
+  if (!made.ok()) return made;
+  return OpenRegularFile(*path);
+}
+
+int PackAndSubmit(const CommandFlags& flags, SubmitOptions options,
+                  const std::string& name) {
+  const absl::StatusOr<int64_t> most_bytes = AskMostBundleBytes(options);
+  if (!most_bytes.ok())
+    return Complain(kProgram, most_bytes.status().message());
+  options.most_bundle_bytes = *most_bytes;
+  const absl::StatusOr<FileDescriptor> archive =
+      PackForServer(name, *most_bytes);
+  if (!archive.ok()) return Complain(kProgram, archive.status().message());
+  return Submit(flags, options, absl::StrCat("/proc/self/fd/", archive->get()));
+}
+
+// Returns whether the path is a folder, or an image in any form.
+bool HasToBePacked(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return true;
+  ProgressSteps steps("reading the archive", PrintStep, ProgressSteps::Now);
+  const auto size_bytes =
+      static_cast<int64_t>(std::filesystem::file_size(path, ignored));
+  BundleLimits limits = LimitsOfOwnImage();
+  limits.is_stopped = [&] {
+    steps.Note(size_bytes, 0);
+    return false;
+  };
+  return IsImagePath(path, limits);
 }
 
 int Main(const std::vector<std::string>& arguments) {
@@ -245,11 +316,12 @@ int Main(const std::vector<std::string>& arguments) {
                     "--help");
   }
   const std::string path = PathOfCaller(flags->words()[0]);
-  std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored) ||
-                 IsImagePath(path, LimitsOfOwnImage())
-             ? PackAndSubmit(*flags, path)
-             : Submit(*flags, path);
+  const bool has_to_be_packed = HasToBePacked(path);
+  if (has_to_be_packed && flags->Has("make")) return MakeOnly(*flags, path);
+  const absl::StatusOr<SubmitOptions> options = ReadOptions(*flags);
+  if (!options.ok()) return Complain(kProgram, options.status().message());
+  return has_to_be_packed ? PackAndSubmit(*flags, *options, path)
+                          : Submit(*flags, *options, path);
 }
 
 }  // namespace

@@ -77,6 +77,47 @@ grep -q "<testsuite" verdict.xml || fail "no JUnit in verdict.xml"
 expect 1 rejected.bundle --all
 says out REJECT
 
+# A folder or a file that is too large is refused before it is read.
+mkdir large && cp model/* large
+truncate -s 40G large/rows.bin
+expect 2 large
+says err "large: its files have 40.0 GiB"
+says err "of which rows.bin has 40.0 GiB (42,949,672,960 B), and a bundle may have 4.00 GiB"
+says err "raise --most_bundle of"
+truncate -s 2G large.bundle
+expect 2 large.bundle
+says err "large.bundle: has 2.00 GiB (2,147,483,648 B), and $FOOTPRINT_SERVER takes bundles of 1.00 GiB"
+# Nobody packs a folder for a server that is not there.
+expect 2 large --server=http://127.0.0.1:1
+says err "no server answers"
+
+# A signal ends the packing, and no file stays. A job in the background of a
+# script would ignore SIGINT, so Python starts it.
+mkdir temporary
+cat > stop.py <<'END'
+import os, signal, subprocess, sys, time
+number = getattr(signal, "SIG" + sys.argv[1])
+signal.signal(number, signal.SIG_DFL)
+process = subprocess.Popen(sys.argv[2:])
+while not any(each.endswith(".footprint-partial") for folder in (".", "temporary") for each in os.listdir(folder)):
+    assert process.poll() is None, "it ended by itself"
+    time.sleep(0.01)
+process.send_signal(number)
+sys.exit(process.wait() != -number)
+END
+for signal in TERM INT HUP; do
+  for sends in "" --make=unwanted.bundle; do
+    # What a server takes at most is packed for seconds.
+    truncate -s "$([[ -n $sends ]] && echo 40G || echo 4000M)" large/rows.bin
+    TMPDIR=$PWD/temporary /usr/bin/python3 -B stop.py "$signal" "$submit" large $sends 2> err ||
+      fail "SIG$signal does not end submit $sends"
+    [[ -z $sends ]] || says err "and a server takes 4.00 GiB (4,294,967,296 B) unless"
+    [[ -z $(ls -A temporary; ls -A | grep -E 'unwanted|footprint-partial') ]] ||
+      fail "files stay after SIG$signal: $(ls -A . temporary)"
+  done
+done
+rm -r large large.bundle
+
 TMPDIR=/no/such expect 2 model
 says err "/no/such/footprint-submit-"
 says err "set TMPDIR to a folder that can be written"

@@ -1,10 +1,12 @@
 #include "footprint/gates/server/submit_client.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -16,6 +18,8 @@
 #include "footprint/base/files/hashed_file.h"
 #include "footprint/base/files/read_write.h"
 #include "footprint/base/files/sha256.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/gates/server/progress_steps.h"
 #include "httplib.h"
 #include "nlohmann/json.hpp"
 
@@ -69,6 +73,7 @@ class Submitter {
   }
 
   absl::StatusOr<SubmittedVerdict> Run(const std::string& path);
+  absl::StatusOr<int64_t> AskMostBundleBytes();
 
  private:
   struct Answer {
@@ -82,6 +87,7 @@ class Submitter {
   absl::StatusOr<bool> RenewToken();
   absl::StatusOr<Answer> Ask(const std::function<httplib::Result()>& send);
   absl::StatusOr<Answer> Send(const HashedFile& bundle);
+  absl::Status CheckSize(const std::string& path);
   absl::Status Submit(const HashedFile& bundle);
   absl::Status Await();
   void Follow();
@@ -195,10 +201,12 @@ absl::StatusOr<Submitter::Answer> Submitter::Send(const HashedFile& bundle) {
   if (!known.ok() || known->status != 404) return known;
   if (options_.report_step) options_.report_step("sending");
   std::string piece(kPieceBytes, '\0');
+  ProgressSteps steps("sending", options_.report_step, ProgressSteps::Now);
   return Ask([&] {
     return client_.Post(
         path.c_str(), static_cast<size_t>(bundle.size_bytes),
         [&](size_t offset, size_t length, httplib::DataSink& sink) {
+          steps.Note(static_cast<int64_t>(offset), bundle.size_bytes);
           const int64_t size =
               ReadAt(bundle.file.get(), static_cast<int64_t>(offset),
                      static_cast<int64_t>(std::min(length, piece.size())),
@@ -276,11 +284,45 @@ absl::Status Submitter::Await() {
   }
 }
 
-absl::StatusOr<SubmittedVerdict> Submitter::Run(const std::string& path) {
+absl::StatusOr<int64_t> Submitter::AskMostBundleBytes() {
   if (!client_.is_valid()) return NoServer(options_.server);
-  const absl::StatusOr<HashedFile> bundle = OpenHashedFile(path);
+  if (options_.most_bundle_bytes > 0) return options_.most_bundle_bytes;
+  const absl::StatusOr<Answer> answer =
+      Ask([&] { return client_.Get("/v1/health"); });
+  if (!answer.ok()) return answer.status();
+  if (answer->parsed.is_object()) {
+    const auto most = answer->parsed.find("most_bundle_bytes");
+    if (most != answer->parsed.end() && most->is_number_integer()) {
+      return most->get<int64_t>();
+    }
+  }
+  return std::numeric_limits<int64_t>::max();
+}
+
+absl::Status Submitter::CheckSize(const std::string& path) {
+  const absl::StatusOr<int64_t> most_bytes = AskMostBundleBytes();
+  if (!most_bytes.ok()) return most_bytes.status();
+  struct stat about = {};
+  // A file that is not there is reported when it is opened.
+  if (stat(path.c_str(), &about) != 0 || about.st_size <= *most_bytes) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(absl::StrCat(
+      path, ": has ", FormatBytes(about.st_size), ", and ", options_.server,
+      " takes bundles of ", FormatBytes(*most_bytes),
+      " at most; leave out what the program does not read, or ask its operator "
+      "for a larger --most_bundle"));
+}
+
+absl::StatusOr<SubmittedVerdict> Submitter::Run(const std::string& path) {
+  absl::Status status = CheckSize(path);
+  if (!status.ok()) return status;
+  ProgressSteps steps("reading the bundle", options_.report_step,
+                      ProgressSteps::Now);
+  const absl::StatusOr<HashedFile> bundle =
+      OpenHashedFile(path, [&](int64_t bytes) { steps.Note(bytes, 0); });
   if (!bundle.ok()) return bundle.status();
-  absl::Status status = Submit(*bundle);
+  status = Submit(*bundle);
   if (status.ok()) status = Await();
   if (!status.ok()) return status;
   SubmittedVerdict verdict;
@@ -336,6 +378,13 @@ absl::Status CheckServerAddress(const std::string& server, bool has_tls) {
       ": this build has no TLS, since its cpp-httplib was built without it: "
       "use http:// if the network to the server is trusted, or a submit "
       "that is built with TLS"));
+}
+
+absl::StatusOr<int64_t> AskMostBundleBytes(const SubmitOptions& options) {
+  const absl::Status address =
+      CheckServerAddress(options.server, kSubmitHasTls);
+  if (!address.ok()) return address;
+  return Submitter(options).AskMostBundleBytes();
 }
 
 absl::StatusOr<SubmittedVerdict> SubmitBundle(const std::string& bundle_path,

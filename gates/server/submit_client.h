@@ -12,15 +12,17 @@
 // A bundle that the server knows is not sent again. If the server is busy,
 // restarts or drops the connection, the request is repeated until the time is
 // up, which is safe because submitting is idempotent. If nothing listens at the
-// address at the beginning, SubmitBundle fails at once.
+// address at the beginning, or the bundle is larger than the server takes,
+// SubmitBundle fails at once.
 //
 // Thread-safe. The file is read while it is sent; the result owns its texts.
 // Memory: 1 MiB and the report. Errors: those of the file; InvalidArgument if
-// the address is malformed; FailedPrecondition for https without TLS;
-// PermissionDenied if the server refuses the token; NotFound if it does not
-// know the trial or the path; InvalidArgument if it refuses the request
-// otherwise; Unavailable if no server answers, or it stays busy, fails or has
-// no room; DeadlineExceeded if there is no verdict in time.
+// the address is malformed; ResourceExhausted if the bundle is too large;
+// FailedPrecondition for https without TLS; PermissionDenied if the server
+// refuses the token; NotFound if it does not know the trial or the path;
+// InvalidArgument if it refuses the request otherwise; Unavailable if no server
+// answers, or it stays busy, fails or has no room; DeadlineExceeded if there is
+// no verdict in time.
 
 #ifndef FOOTPRINT_GATES_SERVER_SUBMIT_CLIENT_H_
 #define FOOTPRINT_GATES_SERVER_SUBMIT_CLIENT_H_
@@ -49,6 +51,9 @@ struct SubmitOptions {
   // memory.
   bool is_again = false;
   int64_t wait_seconds = 1800;
+  // The size of the largest bundle that the server takes; 0: the server is
+  // asked.
+  int64_t most_bundle_bytes = 0;
   // The format of the report: text, json, junit, markdown, or another format of
   // //gates:check.
   std::string format = "text";
@@ -80,6 +85,11 @@ extern const bool kSubmitHasTls;
 // The port and "http://" may be left out. Returns InvalidArgument if it is
 // something else, and FailedPrecondition for https without TLS. Pure function.
 absl::Status CheckServerAddress(const std::string& server, bool has_tls);
+
+// Returns the size of the largest bundle that the server takes, or the largest
+// int64 if the server does not say it. Fails at once if nothing listens at the
+// address. The errors are those above.
+absl::StatusOr<int64_t> AskMostBundleBytes(const SubmitOptions& options);
 
 // Submits the bundle and waits for its verdict, with the errors above. A REJECT
 // is not an error: it is in the report and the exit status.

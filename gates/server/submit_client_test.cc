@@ -150,6 +150,34 @@ TEST(SubmitClientTest, AnAddressIsCheckedBeforeTheLibraryThrows) {
   EXPECT_THAT(CheckServerAddress("http://host", /*has_tls=*/false), IsOk());
 }
 
+TEST(SubmitClientTest, ABundleThatIsTooLargeIsNotSent) {
+  ApiOptions api;
+  api.most_bundle_bytes = 100;
+  const ExampleServer server("small", {}, api);
+  SubmitOptions options = MakeOptions(server);
+  EXPECT_THAT(AskMostBundleBytes(options), IsOkAndHolds(100));
+  options.report_step = [](absl::string_view step) {
+    FAIL() << "does something: " << step;
+  };
+  const std::string path = WriteTestFile("big.bundle", std::string(101, 'x'));
+  EXPECT_THAT(SubmitBundle(path, options),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       AllOf(HasSubstr("big.bundle: has 101 B"),
+                             HasSubstr("takes bundles of 100 B at most"))));
+  // The server itself refuses what its client was told to send.
+  options.report_step = {};
+  options.most_bundle_bytes = 101;
+  EXPECT_THAT(AskMostBundleBytes(options), IsOkAndHolds(101));
+  EXPECT_THAT(SubmitBundle(path, options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("at most 100 bytes")));
+  options.server = "http://127.0.0.1:1";
+  options.most_bundle_bytes = 0;
+  EXPECT_THAT(
+      AskMostBundleBytes(options),
+      StatusIs(absl::StatusCode::kUnavailable, HasSubstr("no server answers")));
+}
+
 TEST(SubmitClientTest, WaitsNoLongerThanItMay) {
   ExampleServer server("late");
   SubmitOptions options = MakeOptions(server);

@@ -669,6 +669,7 @@ ApiResponse ValidationApi::ShowHealth(const ApiRequest& /*request*/,
   return JsonResponse(200, {{"status", "ok"},
                             {"api", 1},
                             {"mode", WordOfMode(options_.mode)},
+                            {"most_bundle_bytes", options_.most_bundle_bytes},
                             {"waiting", counts->waiting},
                             {"running", counts->running}});
 }

@@ -23,6 +23,7 @@
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/bundles/bundle.h"
 #include "footprint/gates/bundles/bundle_limits.h"
+#include "footprint/gates/bundles/packing.h"
 #include "footprint/gates/images/bundle_or_image.h"
 #include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/threshold_file.h"
@@ -167,7 +168,9 @@ class Trial {
     }
     absl::Status status;
     if (!is_image && S_ISDIR(about.st_mode)) {
-      status = MakeBundle(path, folder_.Path("archive"));
+      PackingOptions packing;
+      packing.limits = limits;
+      status = MakeBundle(path, folder_.Path("archive"), packing);
       path = folder_.Path("archive");
     }
     // A bundle is checked before a byte of it is written. The layers of an
