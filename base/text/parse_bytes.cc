@@ -47,6 +47,9 @@ absl::Status Refuse(absl::string_view text, absl::string_view why) {
 absl::StatusOr<int64_t> Multiply(absl::string_view text,
                                  absl::string_view digits,
                                  size_t fraction_digits, int64_t unit_bytes) {
+  if (fraction_digits > 0 && unit_bytes == 1) {
+    return Refuse(text, "a byte has no fraction");
+  }
   if (digits.size() > kMostDigits) return Refuse(text, "too many digits");
   absl::uint128 bytes = 0;
   for (const char digit : digits) {

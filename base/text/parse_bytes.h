@@ -6,9 +6,10 @@
 //   footprint::ParseBytes("4096");      // 4096
 //
 // Accepts a whole or decimal number of at most 24 digits, at most one blank,
-// then B, KiB, MiB, GiB, TiB, kB, MB, GB, TB or no unit; a fraction of a byte
-// is dropped. Returns InvalidArgument, with the text and what is wrong with it,
-// for anything else and for 2^63 bytes and more.
+// then B, KiB, MiB, GiB, TiB, kB, MB, GB, TB or no unit. A decimal number needs
+// a unit above B, and the fraction of a byte that it leaves is dropped. Returns
+// InvalidArgument, with the text and what is wrong with it, for anything else
+// and for 2^63 bytes and more.
 //
 // A pure function, thread-safe. Memory: that of the error's text.
 

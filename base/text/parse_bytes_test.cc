@@ -42,7 +42,12 @@ TEST(ParseBytesTest, ReadsDecimalFractions) {
   EXPECT_EQ(*ParseBytes("1.5 GiB"), 1610612736);
   EXPECT_EQ(*ParseBytes("0.5GB"), 500000000);
   EXPECT_EQ(*ParseBytes("0.1KiB"), 102);  // 102.4, rounded down
-  EXPECT_EQ(*ParseBytes("0.9"), 0);
+  for (const char* text : {"0.9", "1.5 B", "1.5B", "1.0"}) {
+    EXPECT_THAT(ParseBytes(text),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         testing::HasSubstr("a byte has no fraction")))
+        << text;
+  }
 }
 
 TEST(ParseBytesTest, IsExactUpToTheLargest) {

@@ -385,8 +385,8 @@ TEST(BundleTest, LimitsHold) {
   limits = BundleLimits();
   limits.archive_bytes = 100;
   ExpectRefused({kManifestEntry, kRunEntry, kDataEntry},
-                absl::StatusCode::kResourceExhausted, "100 is the most",
-                limits);
+                absl::StatusCode::kResourceExhausted,
+                "100 is the most (--most_bundle); leave out what", limits);
   limits = BundleLimits();
   limits.path_depth = 2;
   ExpectRefused({kManifestEntry, kRunEntry, kDataEntry, {"a/b/c", "a"}},
@@ -403,7 +403,11 @@ TEST(BundleTest, BombIsRefusedBeforeItIsUnpacked) {
   EXPECT_LT(std::filesystem::file_size(path), 100000u);
   EXPECT_THAT(
       ReadBundle(path, BundleLimits()),
-      StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("'zeros'")));
+      StatusIs(absl::StatusCode::kResourceExhausted,
+               testing::AllOf(
+                   HasSubstr("'zeros'"),
+                   HasSubstr("an archive may unpack to 4.00 GiB"),
+                   HasSubstr("and to 200 times its size: leave out what"))));
 }
 
 TEST(BundleTest, HalfAnUploadIsRefused) {

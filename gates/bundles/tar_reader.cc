@@ -150,7 +150,7 @@ absl::Status TarReader::CountBytes(const TarEntry& entry) {
   return absl::ResourceExhaustedError(absl::StrCat(
       "'", EscapeForTerminal(entry.path), "': ", bytes_.name().what,
       " unpacks to more than ", most, " bytes, the most for an archive of ",
-      bytes_.archive_bytes(), " bytes"));
+      bytes_.archive_bytes(), " bytes", ExpansionAdvice(limits_)));
 }
 
 // Returns the error for a damaged entry, or that of the compressed bytes or the

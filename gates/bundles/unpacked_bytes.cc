@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/read_write.h"
+#include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/report_escape.h"
 
 namespace footprint {
@@ -59,12 +60,22 @@ absl::Status CheckTime(const ArchiveName& name, const BundleLimits& limits,
   }
   if (std::chrono::steady_clock::now() <= end) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat(
-      name.what, " does not unpack in ", limits.seconds, " s, the most"));
+      name.what, " does not unpack in ", limits.seconds,
+      " s, the most; leave out what the program does not read, or try again "
+      "when the host has less to do"));
 }
 
 int64_t MostUnpackedBytes(int64_t archive_bytes, const BundleLimits& limits) {
   return std::min(limits.unpacked_bytes,
                   kFreeExpansionBytes + archive_bytes * limits.most_expansion);
+}
+
+std::string ExpansionAdvice(const BundleLimits& limits) {
+  return absl::StrCat(
+      "; an archive may unpack to ", FormatBytes(limits.unpacked_bytes),
+      ", and to ", limits.most_expansion,
+      " times its size: leave out what the program does not read, or let the "
+      "program make long runs of equal bytes itself");
 }
 
 void FreeArchiveReader::operator()(archive* reader) const {
@@ -87,9 +98,10 @@ UnpackedBytes::UnpackedBytes(ArchiveName name, const BundleLimits& limits,
 absl::Status UnpackedBytes::Open(const FilePart& part) {
   part_ = part;
   if (part.size_bytes > limits_.archive_bytes) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(name_.what, " has ", part.size_bytes, " bytes; ",
-                     limits_.archive_bytes, " is the most (--most_bundle)"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        name_.what, " has ", part.size_bytes, " bytes; ", limits_.archive_bytes,
+        " is the most (--most_bundle); leave out what the program "
+        "does not read"));
   }
   reader_.reset(archive_read_new());
   if (reader_ == nullptr) return absl::UnavailableError("no memory");
@@ -120,7 +132,7 @@ absl::Status UnpackedBytes::CheckSize() const {
   return absl::ResourceExhaustedError(
       absl::StrCat(name_.what, " unpacks to more than ", most_bytes,
                    " bytes with its headers, the most for an archive of ",
-                   part_.size_bytes, " bytes"));
+                   part_.size_bytes, " bytes", ExpansionAdvice(limits_)));
 }
 
 int64_t UnpackedBytes::Next(const void** bytes) {

@@ -62,6 +62,10 @@ absl::Status CheckTime(const ArchiveName& name, const BundleLimits& limits,
 // Returns the most bytes to which an archive of this size may unpack.
 int64_t MostUnpackedBytes(int64_t archive_bytes, const BundleLimits& limits);
 
+// Returns what to do about an archive that unpacks to more, for the end of a
+// message.
+std::string ExpansionAdvice(const BundleLimits& limits);
+
 struct FreeArchiveReader {
   void operator()(archive* reader) const;
 };

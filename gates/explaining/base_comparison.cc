@@ -268,6 +268,12 @@ class Comparing {
     figure.reasons.insert(figure.reasons.end(), benchmark.notes.begin(),
                           benchmark.notes.end());
     figure.is_over_limit = IsOver(label, change);
+    const std::string doubt = DescribeSmallDecrease(change.metric, -growth);
+    // One figure stands for all, since the sentence is the same.
+    if (!doubt.empty() && !std::exchange(has_doubt_, true)) {
+      result_.hints.push_back(
+          absl::StrCat(label, " ", benchmark.name, ": ", doubt));
+    }
     if (change.before.has_value() && change.after.has_value()) {
       AddJudgement(figure, change);
     } else {
@@ -373,6 +379,7 @@ class Comparing {
   const std::vector<MemoryProfile>& change_;
   const BaseComparisonOptions& options_;
   BaseComparison result_;
+  bool has_doubt_ = false;
 };
 
 }  // namespace

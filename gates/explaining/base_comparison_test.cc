@@ -270,6 +270,18 @@ TEST(BaseComparisonTest, SavingsNewAndGoneAreSaidAndRejectNothing) {
                            Change::kShrunk, Change::kNew, Change::kGone));
 }
 
+TEST(BaseComparisonTest, ASmallDecreaseIsAHint) {
+  MemoryProfile change = Profile();
+  Grow(&change, PEAK_LIVE_USABLE_BYTES, -200);
+  MemoryProfile other = Profile("//c:d");
+  Grow(&other, PEAK_LIVE_USABLE_BYTES, -300);
+  EXPECT_THAT(
+      Compare({Profile(), Profile("//c:d")}, {change, other}).hints,
+      ElementsAre(HasSubstr(
+          "//a:b BM_X: a smaller growth may hide behind this decrease of 200 "
+          "B")));
+}
+
 TEST(BaseComparisonTest, ARenamedLabelIsAHintAndMayBeSaid) {
   const BaseComparison comparison =
       Compare({Profile("//a:old")}, {Profile("//a:new")});

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/explaining/diff_report.h"
+#include "footprint/gates/explaining/growth_reasons.h"
 #include "footprint/gates/judge/rules.h"
 #include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/gates/reports/verdict_words.h"
@@ -93,6 +94,10 @@ void AddFigures(const GateExplanation& explanation, Report* report) {
        absl::StrCat(std::string(Determinism_Name(judgement.determinism())),
                     " over ", explanation.process_count, " processes")});
   AddText("margin", MakeJudgementRow(judgement)[4], report);
+  AddText(
+      "but",
+      DescribeSmallDecrease(metric, judgement.limit() - judgement.measured()),
+      report);
   if (explanation.threshold.history().empty()) {
     AddText("history", "none is kept", report);
   }

@@ -68,6 +68,15 @@ TEST(ExplanationReportTest, OfARuleThatHoldsTellsHowToTightenIt) {
               HasSubstr("accept     it holds, to the byte\n"));
 }
 
+TEST(ExplanationReportTest, SaysThatASmallDecreaseMayHideAGrowth) {
+  std::vector<GateExplanation> explanations = Explanations("t:14");
+  Judgement& judgement = explanations[0].judgement;
+  judgement.set_limit(judgement.measured() + 200);
+  EXPECT_THAT(ReportText(MakeExplanationReport(explanations)),
+              HasSubstr("but        a smaller growth may hide behind this "
+                        "decrease of 200 B"));
+}
+
 TEST(ExplanationReportTest, FitsTheTerminalAndIsColouredOnDemand) {
   std::vector<GateExplanation> explanations = Explanations("//a:b");
   explanations[0].judgement.set_benchmark(

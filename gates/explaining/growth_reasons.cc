@@ -96,6 +96,21 @@ std::string DescribeLeak(MetricKind metric, int64_t net_growth) {
                       " B more are live at its end than at its start");
 }
 
+std::string DescribeSmallDecrease(MetricKind metric, int64_t decrease_bytes) {
+  // Further blocks of a thread shift those of others by less.
+  constexpr int64_t kMostBytes = 4096;
+  const bool is_usable = absl::StrContains(MetricKind_Name(metric), "USABLE");
+  if (!is_usable || decrease_bytes <= 0 || decrease_bytes > kMostBytes) {
+    return "";
+  }
+  return absl::StrCat(
+      "a smaller growth may hide behind this decrease of ",
+      FormatCount(decrease_bytes),
+      " B: the usable size of a block follows the heap's layout, which a "
+      "further thread or another order of blocks changes; look also at the "
+      "number of calls and at the net growth");
+}
+
 std::vector<std::string> FindGrowthReasons(const DiffNode& benchmark,
                                            MetricKind metric) {
   std::vector<std::string> reasons;

@@ -12,6 +12,7 @@
 #ifndef FOOTPRINT_GATES_EXPLAINING_GROWTH_REASONS_H_
 #define FOOTPRINT_GATES_EXPLAINING_GROWTH_REASONS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,10 @@ bool IsPhaseAlone(const std::string& site);
 // Returns "a leak (NET_GROWTH): 64 B more are live at its end than at its
 // start", or "" if the figure is not a leak.
 std::string DescribeLeak(MetricKind metric, int64_t net_growth);
+
+// Returns a sentence on a figure of usable bytes that is less by so few bytes
+// that the heap's layout may be the cause, or "" for other figures.
+std::string DescribeSmallDecrease(MetricKind metric, int64_t decrease_bytes);
 
 }  // namespace footprint
 

@@ -95,6 +95,16 @@ TEST(GrowthReasonsTest, CallsALeakOne) {
   EXPECT_EQ(DescribeLeak(PEAK_LIVE_USABLE_BYTES, 64), "");
 }
 
+TEST(GrowthReasonsTest, ASmallDecreaseMayHideAGrowth) {
+  EXPECT_THAT(DescribeSmallDecrease(NET_GROWTH_USABLE_BYTES, 200),
+              testing::HasSubstr("behind this decrease of 200 B: the usable"));
+  EXPECT_NE(DescribeSmallDecrease(PEAK_LIVE_USABLE_BYTES, 4096), "");
+  EXPECT_EQ(DescribeSmallDecrease(PEAK_LIVE_USABLE_BYTES, 4097), "");
+  EXPECT_EQ(DescribeSmallDecrease(PEAK_LIVE_USABLE_BYTES, 0), "");
+  EXPECT_EQ(DescribeSmallDecrease(PEAK_LIVE_USABLE_BYTES, -5), "");
+  EXPECT_EQ(DescribeSmallDecrease(PEAK_RESIDENT_BYTES, 200), "");
+}
+
 TEST(GrowthReasonsTest, LinesThatHoldLessAreNoReason) {
   EXPECT_THAT(Reasons(Metrics(100) + Site("A", 90) + Site("B", 10),
                       Metrics(110) + Site("A", 80) + Site("B", 30)),

@@ -190,6 +190,17 @@ TEST_F(BundleOrImageTest, ADamagedBlobIsNotPacked) {
   EXPECT_FALSE(std::filesystem::exists(target));
 }
 
+TEST_F(BundleOrImageTest, AnEmptyFileIsNeither) {
+  for (const std::string& bytes : {std::string(), GzipOf("")}) {
+    const std::string path = WriteTestFile("empty", bytes);
+    EXPECT_FALSE(IsImagePath(path, LimitsOfOwnImage()));
+    EXPECT_THAT(ReadBundleOrImage(path, TestPath(""), BundleLimits()),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("; send a folder, what `submit FOLDER "
+                                   "--make=FILE` writes of it, or")));
+  }
+}
+
 TEST_F(BundleOrImageTest, FoldersOfPaths) {
   EXPECT_EQ(FolderOf("a"), ".");
   EXPECT_EQ(FolderOf("/a"), "/");

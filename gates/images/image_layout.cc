@@ -30,8 +30,12 @@ constexpr int64_t kHashedBytesAtOnce = 256 << 10;
 constexpr size_t kMostBlobs = 10000;
 constexpr char kAdvice[] = "; make the image anew";
 
-// It may yet be a bundle.
-ArchiveName NameOfArchive() { return {"the bundle", kAdvice}; }
+// It may yet be a bundle, or no archive at all.
+ArchiveName NameOfArchive() {
+  return {"the bundle",
+          "; send a folder, what `submit FOLDER --make=FILE` writes of it, or "
+          "the archive of an image, made anew"};
+}
 
 std::string NameOfBlob(absl::string_view sha256) {
   return absl::StrCat(kBlobFolder, sha256);

@@ -49,6 +49,7 @@
 #include "footprint/gates/server/verdict_webhook.h"
 #include "footprint/gates/store/bundle_folder.h"
 #include "footprint/gates/store/submitter_limits.h"
+#include "footprint/gates/store/trial_store.h"
 #include "footprint/gates/trials/bundle_label.h"
 #include "footprint/gates/trials/memory_admission.h"
 #include "footprint/gates/trials/run_trial.h"
@@ -385,12 +386,23 @@ absl::Status SetWebhook(const CommandFlags& flags,
   return CheckWebhook(options->webhook_url, options->webhook_key);
 }
 
-// Makes a token for this machine's `submit`, if there is no token yet.
+bool HasLocalToken(const std::vector<KeptToken>& tokens) {
+  return std::any_of(tokens.begin(), tokens.end(), [](const KeptToken& token) {
+    return token.grant.name == kLocalTokenName;
+  });
+}
+
+// Makes a token for this machine's `submit`, if there is no token yet, or if
+// the first server of the store finds only tokens of others.
 absl::Status MakeLocalToken(const std::string& store_folder) {
   const std::string tokens_path = MakeTokenPath(store_folder);
   const absl::StatusOr<std::vector<KeptToken>> tokens =
       ReadTokenFile(tokens_path);
-  if (!tokens.ok() || !tokens->empty()) return tokens.status();
+  if (!tokens.ok()) return tokens.status();
+  const bool is_wanted =
+      tokens->empty() ||
+      (!TrialStore::Exists(store_folder) && !HasLocalToken(*tokens));
+  if (!is_wanted) return absl::OkStatus();
   const AccessGrant grant = {kLocalTokenName,
                              kSubmitScope | kReadScope | kAdminScope};
   const absl::Status recorded =

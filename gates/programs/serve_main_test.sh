@@ -163,6 +163,17 @@ expect 2 "$serve" --despite_missing --port="${address##*:}" --store="$TEST_TMPDI
 says err "$TEST_TMPDIR/other/local_token"
 says err "cannot listen at"
 [[ $(stat -c %a other/local_token) == 600 ]] || fail "others may read the token"
+# The first server of a store makes its token although others are there.
+expect 0 "$serve" token add early --store="$TEST_TMPDIR/early"
+says err "FOOTPRINT_TOKEN"
+expect 2 "$serve" --despite_missing --port="${address##*:}" --store="$TEST_TMPDIR/early"
+says err "made the token 'local', of every scope, in $TEST_TMPDIR/early/local_token"
+expect 2 "$serve" --despite_missing --port="${address##*:}" --store="$TEST_TMPDIR/early"
+grep -q "made the token" err && fail "the token was made twice"
+# The operator's choice stays once a server has run.
+expect 0 "$serve" token remove local --store="$TEST_TMPDIR/early"
+expect 2 "$serve" --despite_missing --port="${address##*:}" --store="$TEST_TMPDIR/early"
+grep -q "made the token" err && fail "a removed token was made again"
 mkdir model
 cat >model/bundle.textproto <<'END'
 # proto-file: gates/bundles/bundle.proto

@@ -264,7 +264,7 @@ rm limits.textproto
 # New benchmarks.
 limits 2000
 sed -i 's|label: "//a:b"|& benchmark: "BM_Old"|' limits.textproto
-expect 0 'added //a:b BM_X' --add
+expect 0 'added //a:b BM_X: peak live$' --add
 grep -q 'max_bytes: 1000' limits.textproto || fail "nothing was added"
 grep -q 'reason: "first measured"' limits.textproto || fail "an added threshold has no history"
 expect 0 'nothing to change' --add

@@ -98,6 +98,7 @@ TEST(HttpServerTest, ABundleBecomesAVerdict) {
   EXPECT_EQ(trial["accepted"], false);
   EXPECT_EQ(trial["deployment"], "//models:example");
   EXPECT_THAT(std::string(trial["summary"]), StartsWith("REJECT"));
+  EXPECT_TRUE(trial["reasons"].empty());
   EXPECT_EQ(trial["remarks"][0], "ran in an example");
   EXPECT_EQ(trial["has_profile"], true);
   for (const char* at : {"submitted_at", "decided_at"}) {
@@ -158,6 +159,8 @@ TEST(HttpServerTest, WhatGaveNoVerdictOnMemoryRunsAgainWhenAsked) {
   const std::string first = caller.SubmitForId("flaky one");
   json trial = caller.Await(first);
   EXPECT_EQ(trial["decision"], "INCONCLUSIVE");
+  ASSERT_EQ(trial["reasons"].size(), 1);
+  EXPECT_THAT(std::string(trial["reasons"][0]), HasSubstr(": "));
   EXPECT_EQ(trial["can_run_again"], true);
   // Without `again`, the answer comes from the store.
   EXPECT_EQ(caller.SubmitForId("flaky one"), first);

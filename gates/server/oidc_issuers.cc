@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/optional.h"
@@ -119,6 +120,12 @@ class OidcConfigurationReader {
       return Wrong(absl::StrCat(name,
                                 "has no identity; add identity { name: "
                                 "... claim { ... } }"));
+    }
+    if (issuers_.report_ && !absl::StartsWith(given.url(), "https://")) {
+      issuers_.report_(absl::StrCat(
+          path_, ": ", name,
+          "is not named by https://: whoever can change its traffic can make "
+          "tokens and keys; serve it by https, and change url and key_file"));
     }
     OidcIssuers::Issuer issuer;
     issuer.url = given.url();

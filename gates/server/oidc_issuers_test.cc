@@ -102,6 +102,19 @@ TEST_F(OidcIssuersTest, ATokenHasTheRightsOfItsIdentity) {
   }
 }
 
+TEST_F(OidcIssuersTest, WarnsOfAnIssuerWithoutTls) {
+  ASSERT_THAT(Read(), IsOk());
+  EXPECT_THAT(lines_, testing::IsEmpty());
+  EXPECT_THAT(
+      ReadChanged("https://gitlab.example.com", "http://gitlab.example.com"),
+      IsOk());
+  EXPECT_THAT(lines_,
+              ElementsAre(testing::AllOf(
+                  HasSubstr("oidc.textproto: the issuer "
+                            "'http://gitlab.example.com' is not named by"),
+                  HasSubstr("serve it by https"))));
+}
+
 TEST_F(OidcIssuersTest, EveryOtherTokenIsRefusedAndSaysWhy) {
   const auto issuers = Read();
   ASSERT_THAT(issuers, IsOk());

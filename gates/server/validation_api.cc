@@ -529,6 +529,12 @@ ApiResponse ValidationApi::ShowTrial(const ApiRequest& /*request*/,
   if (trial->state == TrialState::kDecided &&
       result.ParseFromString(trial->result)) {
     value["summary"] = SummaryLine(result.verdict());
+    std::vector<std::string> reasons;
+    for (const Problem& problem : result.verdict().problems()) {
+      reasons.push_back(
+          absl::StrCat(problem.location(), ": ", problem.message()));
+    }
+    value["reasons"] = reasons;
     std::vector<std::string> remarks(result.remarks().begin(),
                                      result.remarks().end());
     for (std::string& note : FindNotes(result.verdict(), result.deployment())) {

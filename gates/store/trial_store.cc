@@ -152,6 +152,10 @@ class TrialStore::Pin {
   const std::string sha256_;
 };
 
+bool TrialStore::Exists(const std::string& folder) {
+  return access((folder + kDatabaseName).c_str(), F_OK) == 0;
+}
+
 absl::StatusOr<std::unique_ptr<TrialStore>> TrialStore::Open(
     const std::string& folder, const TrialStoreOptions& options) {
   absl::Status status = MakeFolder(folder);

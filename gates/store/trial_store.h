@@ -142,6 +142,9 @@ struct DeploymentCount {
 
 class TrialStore {
  public:
+  // Returns whether a store was made in the folder.
+  static bool Exists(const std::string& folder);
+
   // Opens the store, and makes the folder if it is missing. Returns Unavailable
   // if another server uses it, DataLoss if the database is damaged, and
   // FailedPrecondition if it belongs to another program or has a newer schema;

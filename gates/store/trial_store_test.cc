@@ -93,6 +93,12 @@ absl::Status DecideNext(TrialStore* store, const std::string& result) {
   return store->Decide((*claimed)->sequence, {1, "", result});
 }
 
+TEST(TrialStoreTest, ExistsOnceItWasOpened) {
+  EXPECT_FALSE(TrialStore::Exists(TestPath("exists")));
+  const auto store = OpenStore("exists");
+  EXPECT_TRUE(TrialStore::Exists(TestPath("exists")));
+}
+
 TEST(TrialStoreTest, ATrialWaitsRunsAndIsDecided) {
   const auto store = OpenStore("life");
   const absl::StatusOr<Submission> submitted = SubmitBytes(store.get(), "a");

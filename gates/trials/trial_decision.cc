@@ -161,13 +161,19 @@ void DecideMeasuredRun(const TrialRun& run, const TrialLimits& limits,
   if (run.is_timed_out()) {
     Decide(TIMED_OUT,
            absl::StrCat("did not end in ", limits.time_limit_seconds,
-                        " s; its peak until then was ", peak),
+                        " s; its peak until then was ", peak,
+                        "; let it do less, or raise time_limit_seconds of the "
+                        "manifest and --time_limit of `try` or `serve`"),
            result);
   } else if (!HasSucceeded(run)) {
-    Decide(PROGRAM_FAILED,
-           absl::StrCat("the program ", DescribeEnd(run),
-                        ", so its peak is not known"),
-           result);
+    Decide(
+        PROGRAM_FAILED,
+        absl::StrCat("the program ", DescribeEnd(run),
+                     ", so its peak is not known; find out whether it fails "
+                     "elsewhere, too: in a trial it has no network, at most ",
+                     limits.process_limit,
+                     " processes and threads, and an empty /tmp"),
+        result);
   } else if (limits.budget_bytes <= 0) {
     Decide(NO_BUDGET,
            absl::StrCat("needs ", peak,

@@ -157,10 +157,17 @@ TEST_F(TrialDecisionTest, ALimitThatIsTheWholeHostSaysNothingOfALargerBudget) {
 TEST_F(TrialDecisionTest, TimeAndFailuresOfTheFirstRunAreTold) {
   run_.set_is_timed_out(true);
   EXPECT_EQ(DecideMeasured(), TIMED_OUT);
-  EXPECT_THAT(result_.reason(), HasSubstr("did not end in 60 s"));
+  EXPECT_THAT(result_.reason(),
+              AllOf(HasSubstr("did not end in 60 s"),
+                    HasSubstr("or raise time_limit_seconds")));
   run_.set_is_timed_out(false);
   run_.set_exit_status(3);
+  limits_.process_limit = 77;
   EXPECT_EQ(DecideMeasured(), PROGRAM_FAILED);
+  EXPECT_THAT(result_.reason(),
+              HasSubstr("ended with status 3, so its peak is not known; find "
+                        "out whether it fails elsewhere, too: in a trial it "
+                        "has no network, at most 77 processes"));
   run_.set_exit_status(0);
   limits_.budget_bytes = 0;
   EXPECT_EQ(DecideMeasured(), NO_BUDGET);

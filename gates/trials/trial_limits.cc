@@ -18,7 +18,6 @@ namespace {
 constexpr int64_t kMiB = 1 << 20;
 constexpr int kDefaultTimeLimitSeconds = 60;
 constexpr int64_t kDefaultScratchBytes = 64 * kMiB;
-constexpr int kDefaultProcessLimit = 256;
 constexpr int64_t kMeasuringLimitWithoutBudget = int64_t{4} << 30;
 // No process fits in less.
 constexpr int64_t kLeastLimitBytes = kMiB;
@@ -150,6 +149,9 @@ absl::StatusOr<TrialLimits> ComputeTrialLimits(const TrialRequest& request,
   limits.measuring_limit_bytes =
       ComputeMeasuringLimit(request, *budget_bytes, room_bytes);
   limits.time_limit_seconds = ComputeTimeLimit(request, manifest);
+  if (request.process_limit() > 0) {
+    limits.process_limit = request.process_limit();
+  }
   limits.room_bytes = room_bytes;
   return limits;
 }
@@ -197,8 +199,7 @@ SandboxRun MakeSandboxRun(const TrialRequest& request,
       std::max(std::min(limit_bytes, limits.room_bytes), kLeastLimitBytes);
   run.scratch_bytes = request.scratch_bytes() > 0 ? request.scratch_bytes()
                                                   : kDefaultScratchBytes;
-  run.process_limit = request.process_limit() > 0 ? request.process_limit()
-                                                  : kDefaultProcessLimit;
+  run.process_limit = limits.process_limit;
   run.time_limit_seconds = limits.time_limit_seconds;
   run.cpu_weight = request.cpu_weight();
   return run;

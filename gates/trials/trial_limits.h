@@ -36,6 +36,8 @@ struct TrialLimits {
   // program exceeds the budget.
   int64_t measuring_limit_bytes = 0;
   int time_limit_seconds = 0;
+  // The most processes and threads at a time.
+  int process_limit = 256;
   // The most that any run on this host may get.
   int64_t room_bytes = 0;
 };

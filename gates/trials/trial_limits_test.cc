@@ -52,6 +52,7 @@ class TrialLimitsTest : public testing::Test {
 
 TEST_F(TrialLimitsTest, DefaultsHaveNoBudgetAndAMinute) {
   const TrialLimits limits = Compute();
+  EXPECT_EQ(limits.process_limit, 256);
   EXPECT_EQ(limits.budget_bytes, 0);
   EXPECT_EQ(limits.measuring_limit_bytes, 4096 * kMiB);
   EXPECT_EQ(limits.time_limit_seconds, 60);

@@ -22,6 +22,7 @@
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/updating/threshold_edit.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/metric_kind.h"
 #include "google/protobuf/text_format.h"
 
 namespace footprint {
@@ -297,8 +298,9 @@ class WorkspacePlanner {
     }
     file->edited = edited;
     for (const Threshold& threshold : thresholds) {
-      update_.descriptions.push_back(absl::StrCat(
-          path, ": added ", DescribeSelector(threshold.selector())));
+      update_.descriptions.push_back(
+          absl::StrCat(path, ": added ", DescribeSelector(threshold.selector()),
+                       ": ", ShortNameOfMetric(threshold.metric())));
     }
     return absl::OkStatus();
   }
