@@ -12,7 +12,7 @@
 // bytes and of a whole process, and net growth, which is what a benchmark
 // leaves behind. Phases and lines are not judged; they explain the growth.
 // Figures that are not EXACT vary from run to run, so a change of at most 5 %
-// or 256 KiB, whichever is more, is ignored.
+// or 512 KiB, whichever is more, is ignored.
 //
 // Pure functions, thread-safe; the result owns its texts. Memory: that of
 // DiffProfiles, and a copy of the profiles. Time: n log n in the metrics.

@@ -318,12 +318,39 @@ TEST(BaseComparisonTest, VaryingFiguresMustGrowByMore) {
   EXPECT_THAT(Compare({base}, {change}).figures, IsEmpty());
   Grow(&change, PEAK_LIVE_USABLE_BYTES, 2000000);
   EXPECT_EQ(Compare({base}, {change}).verdict.decision(), REJECT);
-  // A small figure may grow by 256 KiB.
+  // A small figure may grow by 512 KiB.
   Find(&base, PEAK_LIVE_USABLE_BYTES)->set_value(1000);
-  Find(&change, PEAK_LIVE_USABLE_BYTES)->set_value(1000 + (256 << 10));
+  Find(&change, PEAK_LIVE_USABLE_BYTES)->set_value(1000 + (512 << 10));
   EXPECT_THAT(Compare({base}, {change}).figures, IsEmpty());
   Grow(&change, PEAK_LIVE_USABLE_BYTES, 1);
   EXPECT_EQ(Compare({base}, {change}).verdict.decision(), REJECT);
+}
+
+// A short program ends between two samples of its parts.
+TEST(BaseComparisonTest, PartsSayNothingIfTheirPeakDidNotChange) {
+  const auto process = [](int64_t peak, int64_t anonymous, int64_t heap) {
+    const auto varying = [](const char* kind, int64_t value) {
+      return absl::StrCat("metrics { kind: ", kind,
+                          " determinism: STATISTICAL value: ", value, " } ");
+    };
+    return Parse(
+        absl::StrCat("label: '//a:b' benchmarks { name: 'whole_process/load' ",
+                     varying("PEAK_RESIDENT_BYTES", peak),
+                     varying("RESIDENT_ANONYMOUS_BYTES", anonymous),
+                     "phases { name: 'part: heap and mappings' ",
+                     varying("PEAK_RESIDENT_BYTES", heap), "} phases { name: '",
+                     heap > 0 ? "part: stacks" : "part: unexplained", "' } }"));
+  };
+  const MemoryProfile base = process(50 << 20, 20 << 20, 19 << 20);
+  const MemoryProfile same = process(51 << 20, 0, 0);
+  const BaseComparison level = Compare({base}, {same});
+  EXPECT_THAT(level.figures, IsEmpty());
+  EXPECT_EQ(level.diff.same_count, 1);
+  const MemoryProfile grown = process(80 << 20, 0, 0);
+  const BaseComparison shown = Compare({base}, {grown});
+  ASSERT_THAT(shown.figures, SizeIs(1));
+  EXPECT_TRUE(shown.figures[0].is_over_limit);
+  EXPECT_THAT(shown.diff.deployments[0].children[0].changes, SizeIs(2));
 }
 
 TEST(BaseComparisonTest, FailuresAndOtherEnvironmentsAreNoGrowth) {

@@ -21,7 +21,6 @@
 namespace footprint {
 namespace {
 
-constexpr char kPart[] = "part: ";
 constexpr size_t kMostSites = 3;
 
 // Returns the benchmark of this label and name, or null.
@@ -45,7 +44,7 @@ void AddHighestPhase(const BenchmarkMemory& benchmark,
   const Phase* highest = nullptr;
   int64_t highest_value = 0;
   for (const Phase& phase : benchmark.phases()) {
-    if (is_whole && !absl::StartsWith(phase.name(), kPart)) continue;
+    if (is_whole && !absl::StartsWith(phase.name(), kPartPrefix)) continue;
     const int64_t value =
         ReadMetric(phase, judgement.metric()).bytes_or_count.value_or(0);
     if (value <= 0 || value < highest_value) continue;
@@ -56,7 +55,7 @@ void AddHighestPhase(const BenchmarkMemory& benchmark,
   const std::string value = ShortMetricText(judgement.metric(), highest_value);
   if (is_whole) {
     absl::string_view part = highest->name();
-    absl::ConsumePrefix(&part, kPart);
+    absl::ConsumePrefix(&part, kPartPrefix);
     reasons->push_back(absl::StrCat(value, " of it are ", part));
   } else {
     reasons->push_back(

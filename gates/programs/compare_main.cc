@@ -72,7 +72,7 @@ Flags
 A limit holds for the figures of each whole benchmark: the peak of its heap, the
 peak of what it maps, and the bytes that it leaves behind (net growth). Figures of
 phases and source lines only explain a growth. A figure that varies from run to
-run counts as grown only if it grew by more than 5 % and by more than 256 KiB.
+run counts as grown only if it grew by more than 5 % and by more than 512 KiB.
 
 Exit status: 0 every figure is within its limit, 1 a figure is not, 2 a mistake,
 which the message names, such as a base that does not build or has no gate, 3 a

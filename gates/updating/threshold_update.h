@@ -97,7 +97,7 @@ struct NewThresholds {
 // them: an EXACT figure becomes an exact value if it has an environment; any
 // other becomes a maximum with the headroom of the options, else of the file.
 // If no headroom is given, the maximum is the figure. For a resident set it is
-// a fifth of the program's own memory more, and at least 256 KiB more.
+// a fifth of the program's own memory more, and at least 512 KiB more.
 // Benchmarks that are exempt get no thresholds.
 NewThresholds ThresholdsForNewBenchmarks(
     absl::Span<const MemoryProfile> profiles,

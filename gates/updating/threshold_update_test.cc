@@ -607,7 +607,7 @@ TEST(ThresholdUpdateTest, AWholeProcessGetsAFifthToSpare) {
   own->set_value(4000000);
   EXPECT_EQ(add().thresholds[1].max_bytes(), 10800000);
   own->set_value(1000000);
-  EXPECT_EQ(add().thresholds[1].max_bytes(), 10262144);
+  EXPECT_EQ(add().thresholds[1].max_bytes(), 10524288);
 }
 
 TEST(ThresholdUpdateTest, WhatANewBenchmarkMapsIsLimitedToo) {

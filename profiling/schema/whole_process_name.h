@@ -34,6 +34,7 @@ inline constexpr char kUntouchedPhase[] = "untouched";
 
 // Phases that are parts of PEAK_RESIDENT_BYTES. Memory may have changed before
 // they were read; the last phase holds the difference.
+inline constexpr char kPartPrefix[] = "part: ";
 inline constexpr char kHeapAndMappingsPart[] = "part: heap and mappings";
 inline constexpr char kStacksPart[] = "part: stacks";
 inline constexpr char kImagePart[] = "part: code and static data";
