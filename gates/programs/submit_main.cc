@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -21,10 +22,13 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/regular_file.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/machine/stop_signals.h"
 #include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/progress_bar.h"
 #include "footprint/gates/bundles/bundle_limits.h"
 #include "footprint/gates/bundles/packing.h"
 #include "footprint/gates/commands/command_flags.h"
@@ -33,8 +37,6 @@
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/programs/server_folders.h"
-#include "footprint/gates/programs/stop_signals.h"
-#include "footprint/gates/server/progress_steps.h"
 #include "footprint/gates/server/submit_client.h"
 
 namespace footprint {
@@ -102,6 +104,24 @@ exit status is 0 for every decision.
 void PrintStep(absl::string_view step) {
   std::fprintf(stderr, "%s: %s\n", kProgram, std::string(step).c_str());
 }
+
+// Shows the progress of each work that takes more than an instant.
+class Progress {
+ public:
+  void Note(const char* work, int64_t done_bytes, int64_t all_bytes) {
+    constexpr int64_t kLeastBytes = int64_t{64} << 20;
+    if (all_bytes < kLeastBytes) return;
+    if (!bar_.has_value() || std::strcmp(work, work_) != 0) {
+      bar_.emplace(stderr, work);
+      work_ = work;
+    }
+    bar_->Update(done_bytes, all_bytes);
+  }
+
+ private:
+  absl::optional<ProgressBar> bar_;
+  const char* work_ = "";
+};
 
 // Removes the file when it is destroyed.
 class TemporaryFile {
@@ -184,6 +204,11 @@ absl::StatusOr<SubmitOptions> ReadOptions(const CommandFlags& flags) {
     options.width = static_cast<int64_t>(terminal.width);
   }
   options.report_step = PrintStep;
+  options.report_bytes = [progress = std::make_shared<Progress>()](
+                             const char* work, int64_t done_bytes,
+                             int64_t all_bytes) {
+    progress->Note(work, done_bytes, all_bytes);
+  };
   return options;
 }
 
@@ -239,7 +264,7 @@ absl::Status Pack(const std::string& name, const std::string& path,
   absl::Status status;
   {
     const StopSignals signals;
-    ProgressSteps steps("packing", PrintStep, ProgressSteps::Now);
+    Progress progress;
     PackingOptions options;
     options.limits = limits;
     options.limits.is_stopped = [&signals] { return signals.is_stopped(); };
@@ -247,7 +272,7 @@ absl::Status Pack(const std::string& name, const std::string& path,
     options.report_bytes = [&](int64_t packed_bytes, int64_t all_bytes) {
       if (is_first) WarnOfSize(all_bytes);
       is_first = false;
-      steps.Note(packed_bytes, all_bytes);
+      progress.Note("packing", packed_bytes, all_bytes);
     };
     status = MakeArchiveToSend(name, path, FolderOf(path), options);
     if (signals.is_stopped()) unlink(path.c_str());
@@ -290,15 +315,13 @@ int PackAndSubmit(const CommandFlags& flags, SubmitOptions options,
 bool HasToBePacked(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return true;
-  ProgressSteps steps("reading the archive", PrintStep, ProgressSteps::Now);
-  const auto size_bytes =
-      static_cast<int64_t>(std::filesystem::file_size(path, ignored));
-  BundleLimits limits = LimitsOfOwnImage();
-  limits.is_stopped = [&] {
-    steps.Note(size_bytes, 0);
-    return false;
-  };
-  return IsImagePath(path, limits);
+  // Only a small image is read without a word.
+  constexpr uintmax_t kLeastBytes = uintmax_t{256} << 20;
+  const uintmax_t bytes = std::filesystem::file_size(path, ignored);
+  if (!ignored && bytes >= kLeastBytes) {
+    PrintStep("looking for an image in the file");
+  }
+  return IsImagePath(path, LimitsOfOwnImage());
 }
 
 int Main(const std::vector<std::string>& arguments) {

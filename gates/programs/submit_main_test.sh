@@ -112,7 +112,7 @@ for signal in TERM INT HUP; do
     TMPDIR=$PWD/temporary /usr/bin/python3 -B stop.py "$signal" "$submit" large $sends 2> err ||
       fail "SIG$signal does not end submit $sends"
     [[ -z $sends ]] || says err "and a server takes 4.00 GiB (4,294,967,296 B) unless"
-    [[ -z $(ls -A temporary; ls -A | grep -E 'unwanted|footprint-partial') ]] ||
+    [[ -z $(ls -A temporary; find . -name '*unwanted*' -o -name '*footprint-partial') ]] ||
       fail "files stay after SIG$signal: $(ls -A . temporary)"
   done
 done

@@ -19,7 +19,6 @@
 #include "footprint/base/files/read_write.h"
 #include "footprint/base/files/sha256.h"
 #include "footprint/base/text/format_bytes.h"
-#include "footprint/gates/server/progress_steps.h"
 #include "httplib.h"
 #include "nlohmann/json.hpp"
 
@@ -93,6 +92,11 @@ class Submitter {
   void Follow();
   void Note(const json& trial);
   absl::Status ToStatus(const Answer& answer) const;
+  void Report(const char* work, int64_t done_bytes, int64_t all_bytes) const {
+    if (options_.report_bytes) {
+      options_.report_bytes(work, done_bytes, all_bytes);
+    }
+  }
   bool IsOver() const { return Clock::now() >= deadline_; }
 
   const SubmitOptions& options_;
@@ -201,12 +205,11 @@ absl::StatusOr<Submitter::Answer> Submitter::Send(const HashedFile& bundle) {
   if (!known.ok() || known->status != 404) return known;
   if (options_.report_step) options_.report_step("sending");
   std::string piece(kPieceBytes, '\0');
-  ProgressSteps steps("sending", options_.report_step, ProgressSteps::Now);
   return Ask([&] {
     return client_.Post(
         path.c_str(), static_cast<size_t>(bundle.size_bytes),
         [&](size_t offset, size_t length, httplib::DataSink& sink) {
-          steps.Note(static_cast<int64_t>(offset), bundle.size_bytes);
+          Report("sending", static_cast<int64_t>(offset), bundle.size_bytes);
           const int64_t size =
               ReadAt(bundle.file.get(), static_cast<int64_t>(offset),
                      static_cast<int64_t>(std::min(length, piece.size())),
@@ -317,10 +320,13 @@ absl::Status Submitter::CheckSize(const std::string& path) {
 absl::StatusOr<SubmittedVerdict> Submitter::Run(const std::string& path) {
   absl::Status status = CheckSize(path);
   if (!status.ok()) return status;
-  ProgressSteps steps("reading the bundle", options_.report_step,
-                      ProgressSteps::Now);
+  struct stat about = {};
+  stat(path.c_str(), &about);
   const absl::StatusOr<HashedFile> bundle =
-      OpenHashedFile(path, [&](int64_t bytes) { steps.Note(bytes, 0); });
+      OpenHashedFile(path, [&](int64_t bytes) {
+        Report("hashing", std::min<int64_t>(bytes, about.st_size),
+               about.st_size);
+      });
   if (!bundle.ok()) return bundle.status();
   status = Submit(*bundle);
   if (status.ok()) status = Await();

@@ -1,5 +1,6 @@
 #include "footprint/gates/server/submit_client.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
@@ -36,6 +37,12 @@ TEST(SubmitClientTest, SendsWaitsAndTellsTheVerdict) {
     steps.emplace_back(step);
     if (step == "running: measuring") server.GoOn();
   };
+  std::vector<std::string> works;
+  options.report_bytes = [&](const char* work, int64_t done, int64_t all) {
+    EXPECT_LE(done, all);
+    EXPECT_EQ(all, 6);
+    works.emplace_back(work);
+  };
   const std::string path = WriteTestFile("slow.bundle", "slow a");
   const absl::StatusOr<SubmittedVerdict> verdict = SubmitBundle(path, options);
   ASSERT_THAT(verdict, IsOk());
@@ -43,6 +50,7 @@ TEST(SubmitClientTest, SendsWaitsAndTellsTheVerdict) {
   EXPECT_FALSE(verdict->is_from_store);
   EXPECT_THAT(verdict->report,
               AllOf(HasSubstr("//models:example"), HasSubstr("ACCEPT")));
+  EXPECT_THAT(works, testing::ElementsAre("hashing", "sending"));
   EXPECT_THAT(steps, AllOf(Contains("sending"), Contains("running: measuring"),
                            Contains("decided")));
   const absl::StatusOr<SubmittedVerdict> again = SubmitBundle(path, options);

@@ -3,8 +3,8 @@
 //
 //   {
 //     const StopSignals signals;
-//     const TemporaryFile file(path);
-//     while (!signals.is_stopped() && WriteMore(path)) {}
+//     absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
+//     while (!signals.is_stopped() && file->Append(...).ok()) {}
 //   }
 //   StopSignals::EndIfStopped();  // as if nobody had noted the signal
 //
@@ -13,8 +13,8 @@
 // stays ignored. Make one object at a time, on the main thread. Thread-safe for
 // readers. Memory: below 1 KiB.
 
-#ifndef FOOTPRINT_GATES_PROGRAMS_STOP_SIGNALS_H_
-#define FOOTPRINT_GATES_PROGRAMS_STOP_SIGNALS_H_
+#ifndef FOOTPRINT_BASE_MACHINE_STOP_SIGNALS_H_
+#define FOOTPRINT_BASE_MACHINE_STOP_SIGNALS_H_
 
 #include <array>
 #include <csignal>
@@ -43,4 +43,4 @@ class StopSignals {
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_PROGRAMS_STOP_SIGNALS_H_
+#endif  // FOOTPRINT_BASE_MACHINE_STOP_SIGNALS_H_

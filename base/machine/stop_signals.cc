@@ -1,4 +1,4 @@
-#include "footprint/gates/programs/stop_signals.h"
+#include "footprint/base/machine/stop_signals.h"
 
 #include <csignal>
 
