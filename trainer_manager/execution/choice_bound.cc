@@ -7,13 +7,15 @@
 
 #include "footprint/trainer_manager/execution/execution_steps.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/execution/gradient_tiles.h"
 #include "footprint/trainer_manager/execution/recomputation.h"
 
 namespace footprint {
 namespace {
 
-// Returns the choices with which each step needs the least.
-StepChoices AllChoices(const PlanBuilder& builder) {
+// Returns the choices with which each step needs the least, among those with
+// and without tiles of gradients.
+StepChoices AllChoices(const PlanBuilder& builder, bool tile_gradients) {
   const ResolvedNetwork& network = builder.network();
   StepChoices all;
   for (size_t l = 0; l < network.layers.size(); ++l) {
@@ -24,6 +26,9 @@ StepChoices AllChoices(const PlanBuilder& builder) {
     if (MaySlice(builder.options()) &&
         (CanSlice(network, l) || CanSliceSum(network, l))) {
       all.sliced.push_back(l);
+    }
+    if (tile_gradients && CanTileGradient(network, builder.options(), l)) {
+      all.tiled_gradients.push_back(l);
     }
   }
   return all;
@@ -79,27 +84,41 @@ int64_t BytesInPlace(const StorageGraph& graph, const PlannedStep& step) {
   return bytes;
 }
 
+// Returns the largest number of bytes in the arena that a step of each layer
+// needs.
+std::vector<int64_t> LargestOfLayers(const BoundedGraph& graph) {
+  std::vector<int64_t> most(graph.network->layers.size(), 0);
+  for (size_t s = 0; s < graph.steps.size(); ++s) {
+    const PlannedStep& step = graph.steps[s];
+    // Reading rows may be a recomputation, too.
+    if (step.kind == StepKind::kRecompute || step.kind == StepKind::kReadRows) {
+      continue;
+    }
+    int64_t bytes = -BytesInPlace(graph, step);
+    for (const size_t storage : StoragesAt(graph, s)) {
+      if (graph.storages[storage].storage_class == StorageClass::kArena) {
+        bytes += graph.storages[storage].size_bytes;
+      }
+    }
+    most[step.layer] = std::max(most[step.layer], bytes);
+  }
+  return most;
+}
+
 }  // namespace
 
 absl::StatusOr<int64_t> BoundAllChoices(const PlanBuilder& builder) {
-  const absl::StatusOr<BoundedGraph> graph = builder.Bound(AllChoices(builder));
-  if (!graph.ok()) return graph.status();
+  const auto whole = builder.Bound(AllChoices(builder, false));
+  if (!whole.ok()) return whole.status();
+  const auto tiled = builder.Bound(AllChoices(builder, true));
+  if (!tiled.ok()) return tiled.status();
+  const std::vector<int64_t> of_whole = LargestOfLayers(*whole);
+  const std::vector<int64_t> of_tiled = LargestOfLayers(*tiled);
   int64_t most = 0;
-  for (size_t s = 0; s < graph->steps.size(); ++s) {
-    // Reading rows may be a recomputation, too.
-    if (graph->steps[s].kind == StepKind::kRecompute ||
-        graph->steps[s].kind == StepKind::kReadRows) {
-      continue;
-    }
-    int64_t bytes = -BytesInPlace(*graph, graph->steps[s]);
-    for (const size_t storage : StoragesAt(*graph, s)) {
-      if (graph->storages[storage].storage_class == StorageClass::kArena) {
-        bytes += graph->storages[storage].size_bytes;
-      }
-    }
-    most = std::max(most, bytes);
+  for (size_t l = 0; l < of_whole.size(); ++l) {
+    most = std::max(most, std::min(of_whole[l], of_tiled[l]));
   }
-  return graph->model_bytes + graph->fixed_bytes + most;
+  return whole->model_bytes + whole->fixed_bytes + most;
 }
 
 }  // namespace footprint

@@ -275,6 +275,7 @@ std::vector<StepChoices> ChoiceDescent::Starts(const StepChoices& start) const {
     StepChoices all;
     all.sliced = sliceable_;
     all.dropped = droppable_;
+    all.tiled_gradients = start.tiled_gradients;
     all.tile_bytes = start.tile_bytes;
     StepChoices some = all;
     for (const size_t l : droppable_) {

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/execution/gradient_tiles.h"
 #include "footprint/trainer_manager/execution/recomputation.h"
 #include "footprint/trainer_manager/execution/step_writer.h"
 
@@ -35,13 +36,6 @@ StepWriter::LayerChoices ChoicesByLayer(const ResolvedNetwork& network,
   for (const size_t l : choices.kept_weights) by_layer.keeps_weights[l] = true;
   by_layer.tile_bytes = choices.tile_bytes;
   return by_layer;
-}
-
-// Returns whether no weight changes before all gradients are known. Sums over
-// micro-batches have memory of their own, so waiting costs them nothing.
-bool DefersUpdates(const MemoryOptions& options) {
-  return options.atomic_steps || options.clip_global_norm ||
-         !options.share_gradients || options.micro_batches > 1;
 }
 
 // Copies of running statistics. Forward steps of layers that are not frozen
@@ -139,6 +133,15 @@ class UpdateSteps {
     }
   }
 
+  // Adds the step that calculates the gradients of a layer part by part, and
+  // applies each part. No other layer uses the weights.
+  void AddTiledUpdate(size_t l) {
+    --users_[l];
+    StepUse use = network_.layers[l].signature.gradient;
+    AddUpdatedOperands(l, &use);
+    writer_.AddStep(StepKind::kApplyGradientTiles, l, use);
+  }
+
   // Adds a step at the loss that sees all gradients, in the order of the
   // layers.
   void AddClip() {
@@ -199,18 +202,26 @@ class UpdateSteps {
     return sum;
   }
 
-  void AddApply(size_t l) {
-    StepUse use;
+  // Adds what an update changes: gradients, which it may clip, weights and
+  // states.
+  void AddUpdatedOperands(size_t l, StepUse* use) {
     const StepWriter::LayerTensors& tensors = writer_.layer(l);
     for (size_t i = 0; i < tensors.weights.size(); ++i) {
       const int index = static_cast<int>(i);
-      use.reads.push_back({Role::kGradient, index});
-      use.writes.push_back({Role::kGradient, index});  // to clip it
-      use.writes.push_back({Role::kWeight, index});
+      use->writes.push_back({Role::kGradient, index});
+      use->writes.push_back({Role::kWeight, index});
     }
     for (size_t i = 0; i < tensors.optimizer_states.size(); ++i) {
-      use.writes.push_back({Role::kOptimizerState, static_cast<int>(i)});
+      use->writes.push_back({Role::kOptimizerState, static_cast<int>(i)});
     }
+  }
+
+  void AddApply(size_t l) {
+    StepUse use;
+    for (size_t i = 0; i < writer_.layer(l).weights.size(); ++i) {
+      use.reads.push_back({Role::kGradient, static_cast<int>(i)});
+    }
+    AddUpdatedOperands(l, &use);
     writer_.AddStep(StepKind::kApplyGradient, l, use);
   }
 
@@ -386,6 +397,7 @@ class StepBuilder {
   StepBuilder(const MemoryOptions& options, const StepChoices& choices,
               std::shared_ptr<const ResolvedNetwork> network)
       : options_(options),
+        choices_(choices),
         network_(*network),
         writer_(options, ChoicesByLayer(*network, options, choices), network),
         graph_(writer_.graph()),
@@ -530,27 +542,36 @@ class StepBuilder {
     const bool has_gradient =
         !weights.empty() &&
         (layer.is_trained() || !layer.signature.gradient.writes.empty());
+    const bool has_tiles =
+        std::count(choices_.tiled_gradients.begin(),
+                   choices_.tiled_gradients.end(), l) > 0;
     for (size_t i = 0; has_gradient && i < weights.size(); ++i) {
-      const WeightSpec& weight = weights[i];
+      TensorType spec = weights[i].spec;
+      const bool is_tile = has_tiles && i == 0;
+      if (is_tile) spec.shape.set_extent(0, GradientTileRows(spec));
       tensors.gradients.push_back(writer_.AddTensor(
-          absl::StrCat(layer.name, ".", weight.name,
-                       is_shared ? " share of gradient" : " gradient"),
-          TensorKind::kGradient, weight.spec));
+          absl::StrCat(layer.name, ".", weights[i].name,
+                       is_shared ? " share of gradient" : " gradient",
+                       is_tile ? " tile" : ""),
+          TensorKind::kGradient, spec));
     }
     writer_.Hold(l, layer.signature.gradient);
     writer_.Hold(l, layer.signature.derivative);
-    if (has_gradient) {
+    if (has_gradient && !has_tiles) {
       writer_.AddStep(StepKind::kCalculateGradient, l,
                       layer.signature.gradient);
     }
     derivatives_.Add(l);
+    // The derivative needs the weights as they were.
+    if (has_tiles) updates_.AddTiledUpdate(l);
     writer_.Release(l, layer.signature.gradient);
     writer_.Release(l, layer.signature.derivative);
-    if (layer.is_trained()) updates_.AddUpdate(l);
+    if (layer.is_trained() && !has_tiles) updates_.AddUpdate(l);
     return absl::OkStatus();
   }
 
   const MemoryOptions& options_;
+  const StepChoices& choices_;
   const ResolvedNetwork& network_;
   StepWriter writer_;
   StepGraph& graph_;  // of the writer

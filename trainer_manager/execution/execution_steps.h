@@ -40,6 +40,9 @@ struct StepChoices {
   // Layers whose weights, once read from their file, stay in memory until the
   // last step of the layer (MemoryOptions::read_frozen_weights).
   std::vector<size_t> kept_weights;
+  // Layers whose gradients are applied part by part. CanTileGradient
+  // (gradient_tiles.h) must hold for them.
+  std::vector<size_t> tiled_gradients;
   // The bytes of a larger matrix that a step has in memory at a time, rounded
   // down to columns that the math backend can sum together, and at least those
   // (TileColumns). The weights of kept_weights and of sliced derivatives are

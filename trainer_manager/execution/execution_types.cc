@@ -157,6 +157,8 @@ absl::string_view StepKindName(StepKind kind) {
       return "clip gradients";
     case StepKind::kApplyGradient:
       return "apply gradient";
+    case StepKind::kApplyGradientTiles:
+      return "calculate and apply gradient by tiles";
     case StepKind::kCopyStatistics:
       return "copy statistics";
     case StepKind::kRestoreStatistics:

@@ -61,6 +61,14 @@ struct MemoryOptions {
   // false, each position takes a byte.
   bool pack_winners = true;
 
+  // If nothing above meets the budget, a fully connected layer's gradient may be
+  // calculated some rows of its matrix at a time, each applied before the next
+  // is calculated. Needs an optimizer that treats each element alone
+  // (Optimizer::is_elementwise). Has no effect where updates wait for each
+  // other: without share_gradients, with micro-batches, clip_global_norm or
+  // atomic_steps.
+  bool tile_gradients = true;
+
   // The number of parts of a batch in training, which are calculated one after
   // the other. The sums of their gradients take as much memory as the weights
   // until the last part. Changes the order of sums, and the batch that
@@ -189,6 +197,9 @@ enum class StepKind : uint8_t {
   kAccumulateGradient,  // of micro-batches: output += input 0
   kClipGradients,       // all of them
   kApplyGradient,
+  // Both of a layer that multiplies by a matrix, some rows of the matrix at a
+  // time (MemoryOptions::tile_gradients).
+  kApplyGradientTiles,
   kCopyStatistics,     // saved i is statistic i, once an iteration
   kRestoreStatistics,  // the reverse, if the iteration is refused
   kSwapOut,            // input 0 to the file

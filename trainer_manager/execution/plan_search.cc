@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "footprint/trainer_manager/execution/gradient_tiles.h"
 #include "footprint/trainer_manager/execution/recomputation.h"
 
 namespace footprint {
@@ -95,7 +96,8 @@ absl::Status PlanSearch::Add(BoundedChoices point, Path* path) const {
 absl::Status PlanSearch::Walk(bool swaps, Path* path) const {
   path->walk_steps_left = kMostWalkSteps;
   while (!path->found && path->walk_steps_left > 0) {
-    absl::StatusOr<absl::optional<BoundedChoices>> next = Drop(path);
+    absl::StatusOr<absl::optional<BoundedChoices>> next = TileGradient(path);
+    if (next.ok() && !next->has_value()) next = Drop(path);
     if (swaps && next.ok() && !next->has_value()) next = Swap(path);
     if (!next.ok()) return next.status();
     if (!next->has_value()) break;
@@ -155,6 +157,33 @@ absl::StatusOr<int64_t> PlanSearch::Slice(StepChoices* choices,
     }
   }
   return lowest_bytes;
+}
+
+// Divides, of the gradients in the certificate, the one into tiles that lowers
+// the bound most. Returns nothing if none lowers it.
+absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::TileGradient(
+    Path* path) const {
+  const BoundedChoices& from = path->walked;
+  absl::optional<BoundedChoices> best;
+  const absl::StatusOr<BoundedGraph> bounded = Bound(from.choices, path);
+  if (!bounded.ok()) return bounded.status();
+  for (const size_t t : bounded->certificate.tensors) {
+    const PlannedTensor& tensor = bounded->tensors[t];
+    if (tensor.kind != TensorKind::kGradient) continue;
+    const size_t layer =
+        bounded->steps[static_cast<size_t>(tensor.lower_step)].layer;
+    if (!CanTileGradient(network_, options_, layer) ||
+        Contains(from.choices.tiled_gradients, layer)) {
+      continue;
+    }
+    StepChoices trial = from.choices;
+    trial.tiled_gradients.push_back(layer);
+    const absl::StatusOr<int64_t> bytes = Slice(&trial, path);
+    if (!bytes.ok()) return bytes.status();
+    if (*bytes >= (best ? best->bound_bytes : from.bound_bytes)) continue;
+    best = BoundedChoices{std::move(trial), *bytes};
+  }
+  return best;
 }
 
 // Drops, of the outputs in the certificate, the one that lowers the bound most.
@@ -269,6 +298,8 @@ absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(StepChoices choices,
       });
   keep(&StepChoices::forgotten, dropped);
   keep(&StepChoices::dropped, dropped);
+  const std::vector<size_t> tiled = best.choices.tiled_gradients;
+  keep(&StepChoices::tiled_gradients, tiled);
   if (!status.ok()) return status;
   return std::move(best.plan);
 }

@@ -6,8 +6,9 @@
 //   absl::StatusOr<footprint::ExecutionPlan> plan = search.Run();
 //   // plan->planned_bytes() <= options.budget_bytes, or nothing fits.
 //
-// The search is greedy: one layer at a time, it drops the output in the
-// certificate whose drop lowers the bound most, and recomputes each at most
+// The search is greedy. As long as that lowers the bound, it divides a gradient
+// in the certificate into tiles. Then, one layer at a time, it drops the output
+// in the certificate whose drop lowers the bound most, and recomputes each at most
 // once. When that ends, a local search (choice_descent.h) continues, which may
 // recompute more often; swapping comes last. This path does not depend on the
 // budget. The search takes the first plan on it whose packed height fits, and
@@ -78,6 +79,7 @@ class PlanSearch {
   absl::StatusOr<BoundedGraph> Bound(const StepChoices& choices,
                                      Path* path) const;
   absl::StatusOr<int64_t> Slice(StepChoices* choices, Path* path) const;
+  absl::StatusOr<absl::optional<BoundedChoices>> TileGradient(Path* path) const;
   absl::StatusOr<absl::optional<BoundedChoices>> Drop(Path* path) const;
   absl::StatusOr<absl::optional<BoundedChoices>> Swap(Path* path) const;
   void KeepFew(const Path& path, std::vector<size_t>* layers) const;

@@ -58,7 +58,7 @@ class FullyConnectedLayer final : public Layer {
     signature.recompute_products =
         static_cast<double>(signature.output.shape.elements()) *
         static_cast<double>(features);
-    AddWorkspace(math.WorkspaceBytes(GradientProduct(rows, features)),
+    AddWorkspace(math.WorkspaceBytes(product.Gradient(product.AllRows())),
                  &signature, &signature.gradient);
     AddWorkspace(math.WorkspaceBytes(product.Derivative(product.AllColumns())),
                  &signature, &signature.derivative);
@@ -86,14 +86,19 @@ class FullyConnectedLayer final : public Layer {
   }
 
   void CalculateGradient(const StepData& data) const override {
-    const int64_t features = data.shape(Role::kInput).extent(-1);
-    const int64_t rows = data.elements(Role::kInput) / features;
+    CalculateGradientTile(data, FindSizes(data, Role::kInput).AllRows());
+  }
+
+  void CalculateGradientTile(const StepData& data,
+                             const MatrixTile& rows) const override {
+    const RowsByMatrix product = FindSizes(data, Role::kInput);
     const float* derivative = data.Read(Role::kOutputDerivative);
-    data.math().Multiply(GradientProduct(rows, features),
-                         data.Read(Role::kInput), derivative,
+    data.math().Multiply(product.Gradient(rows),
+                         data.Read(Role::kInput) + rows.begin, derivative,
                          data.Write(Role::kGradient, 0), data.Workspace());
     if constexpr (kBias) {
-      SumRows(data.math(), rows, units_, derivative,
+      if (!data.Has(Role::kGradient, 1)) return;
+      SumRows(data.math(), product.rows, units_, derivative,
               data.Write(Role::kGradient, 1));
     }
   }
@@ -116,9 +121,6 @@ class FullyConnectedLayer final : public Layer {
   RowsByMatrix FindSizes(const StepData& data, Role role) const {
     const int64_t features = data.shape(role).extent(-1);
     return {data.elements(role) / features, features, units_};
-  }
-  MatrixProduct GradientProduct(int64_t rows, int64_t features) const {
-    return {features, units_, rows, /*transpose_left=*/true};
   }
 
   const int64_t units_;

@@ -210,6 +210,10 @@ void Layer::CalculateDerivativeTile(const StepData& data,
                                     const MatrixTile&) const {
   EndForMissing(data, "CalculateDerivativeTile");
 }
+void Layer::CalculateGradientTile(const StepData& data,
+                                  const MatrixTile&) const {
+  EndForMissing(data, "CalculateGradientTile");
+}
 
 absl::Status CheckInputCount(const LayerInputs& inputs, size_t count) {
   if (inputs.inputs.size() == count) return absl::OkStatus();

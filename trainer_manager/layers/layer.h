@@ -129,7 +129,8 @@ struct LayerSignature {
   // first weight or statistic that Forward reads, whose columns are those of
   // the output. If the matrix stays in its file and is too large for the
   // budget, ForwardTile and CalculateDerivativeTile run for some columns at a
-  // time instead, in their order, and must give the same bits.
+  // time instead, in their order, and must give the same bits. If the matrix is
+  // weight 0, so must CalculateGradientTile for some of its rows.
   bool multiplies_by_matrix = false;
   // True if the derivative of each element of the batch depends on no other
   // element, also in what it reads of saved tensors.
@@ -157,13 +158,13 @@ struct LayerInputs {
   bool frozen = false;
 };
 
-// Some columns of a matrix: from `begin` to before `end`. The tile is a dense
-// matrix of its own.
+// Some columns, or some rows, of a matrix: from `begin` to before `end`. The
+// tile is a dense matrix of its own.
 struct MatrixTile {
   int64_t begin = 0;
   int64_t end = 0;
 
-  int64_t columns() const { return end - begin; }
+  int64_t count() const { return end - begin; }
 };
 
 // The name of a running step's layer, which is searched only for an error: it
@@ -288,6 +289,10 @@ class Layer {
                                    const MatrixTile& tile) const;
   virtual void CalculateDerivativeTile(const StepData& data,
                                        const MatrixTile& tile) const;
+  // Does the part of CalculateGradient that is some rows of gradient 0. If the
+  // step has other gradients, as it has with the last rows, calculates them.
+  virtual void CalculateGradientTile(const StepData& data,
+                                     const MatrixTile& rows) const;
 };
 
 using LayerPointer = std::shared_ptr<const Layer>;

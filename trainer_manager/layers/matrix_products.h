@@ -6,6 +6,8 @@
 //                 output + tile.begin, workspace);
 //   math.Multiply(product.Derivative(tile), output_derivative + tile.begin,
 //                 matrix_tile, input_derivative, workspace);
+//   math.Multiply(product.Gradient(rows), input + rows.begin,
+//                 output_derivative, gradient_tile, workspace);
 //
 // The derivatives of all tiles add up, so they must run in their order. Plain
 // data, thread-compatible.
@@ -28,7 +30,7 @@ struct RowsByMatrix {
   MatrixTile AllColumns() const { return {0, units}; }
   // Returns the product that writes the tile's columns of the output.
   MatrixProduct Forward(const MatrixTile& tile) const {
-    MatrixProduct product = {rows, tile.columns(), features};
+    MatrixProduct product = {rows, tile.count(), features};
     product.result_stride = units;
     return product;
   }
@@ -36,10 +38,18 @@ struct RowsByMatrix {
   // and writes the input derivative or, unless the tile is the first, adds to
   // it.
   MatrixProduct Derivative(const MatrixTile& tile) const {
-    MatrixProduct product = {rows, features, tile.columns(), false,
+    MatrixProduct product = {rows, features, tile.count(), false,
                              /*transpose_right=*/true};
     product.accumulate = tile.begin > 0;
     product.left_stride = units;
+    return product;
+  }
+  MatrixTile AllRows() const { return {0, features}; }
+  // Returns the product that writes some rows of the matrix's gradient.
+  MatrixProduct Gradient(const MatrixTile& of_matrix) const {
+    MatrixProduct product = {of_matrix.count(), units, rows,
+                             /*transpose_left=*/true};
+    product.left_stride = features;
     return product;
   }
 };

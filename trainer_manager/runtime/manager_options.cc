@@ -34,8 +34,17 @@ absl::Status CheckManagerOptions(const ExecutionPlan& plan,
         " and values of ", options.clip_value, "; both must be above 0"));
   }
   bool clips = false;
+  bool has_tiles = false;
   for (const PlannedStep& step : plan.steps) {
     clips |= step.kind == StepKind::kClipGradients;
+    has_tiles |= step.kind == StepKind::kApplyGradientTiles;
+  }
+  if (has_tiles && !options.optimizer->is_elementwise()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the plan applies parts of a gradient, but the optimizer ",
+        options.optimizer->name(),
+        " needs all of it: plan without MemoryOptions::tile_gradients, or "
+        "override Optimizer::is_elementwise if it treats each element alone"));
   }
   if (!clips && std::isfinite(options.clip_norm)) {
     return absl::InvalidArgumentError(

@@ -57,7 +57,8 @@ struct ManagerOptions {
 absl::Status CheckOptimizer(const Optimizer* optimizer, int planned_states);
 
 // For a plan of training, returns InvalidArgument if CheckOptimizer refuses the
-// optimizer, or if a limit for gradients is not above 0 or was not planned.
+// optimizer, if a limit for gradients is not above 0 or was not planned, or if
+// the plan applies gradients by tiles and the optimizer is not elementwise.
 // Returns OK for a plan of inference.
 absl::Status CheckManagerOptions(const ExecutionPlan& plan,
                                  const ManagerOptions& options);

@@ -10,6 +10,7 @@
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/runtime/gradient_steps.h"
+#include "footprint/trainer_manager/runtime/gradient_tiles_step.h"
 #include "footprint/trainer_manager/runtime/sliced_step.h"
 
 namespace footprint {
@@ -57,7 +58,8 @@ void StepRunner::FindSteps(const ExecutionPlan& plan) {
       loss_step_ = static_cast<uint32_t>(s);
     }
     if (kind(s) == StepKind::kRestoreStatistics) restore = s;
-    if (kind(s) == StepKind::kApplyGradient) {
+    if (kind(s) == StepKind::kApplyGradient ||
+        kind(s) == StepKind::kApplyGradientTiles) {
       first_update = std::min(first_update, s);
     }
   }
@@ -238,6 +240,8 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
     case StepKind::kApplyGradient:
       if (!IsLastMicroBatch()) break;
       return ApplyUpdate(step, data);
+    case StepKind::kApplyGradientTiles:
+      return ApplyTiles(step, slots, data);
     case StepKind::kCopyStatistics:
       // The copies are of the statistics from before the iteration.
       if (micro_batch_ > 0) break;
@@ -295,6 +299,18 @@ absl::Status StepRunner::ApplyUpdate(const Step& step, const StepData& data) {
   }
   applied_end_ = static_cast<size_t>(&step - table_.steps().data()) + 1;
   return ApplyGradients(data, optimizers, iteration_);
+}
+
+absl::Status StepRunner::ApplyTiles(const Step& step, Slots slots,
+                                    const StepData& data) {
+  bool has_applied = false;
+  const absl::Status status = ApplyGradientTiles(
+      *layers_[step.layer], slots, data, optimizers_.At(step.layer),
+      clip_value_, iteration_, &has_applied);
+  if (has_applied) {
+    applied_end_ = static_cast<size_t>(&step - table_.steps().data()) + 1;
+  }
+  return status;
 }
 
 // Checks that a recomputed output equals the forward step's bit for bit. The

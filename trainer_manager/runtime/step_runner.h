@@ -98,7 +98,8 @@ class StepRunner {
   // Returns whether this iteration has changed the weights of an apply step's
   // layer.
   bool HasApplied(const Step& step) const {
-    return step.kind == StepKind::kApplyGradient &&
+    return (step.kind == StepKind::kApplyGradient ||
+            step.kind == StepKind::kApplyGradientTiles) &&
            &step < table_.steps().data() + applied_end_;
   }
   // Returns whether no weight changes before all gradients are known.
@@ -137,6 +138,7 @@ class StepRunner {
                         const StepData& data);
   absl::Status RunSwap(const Step& step, const StepData& data);
   absl::Status ApplyUpdate(const Step& step, const StepData& data);
+  absl::Status ApplyTiles(const Step& step, Slots slots, const StepData& data);
   absl::Status CheckRecomputed(const Step& step, Slots slots);
   absl::Status ExplainGradients();
   absl::Status ExplainStatistics();

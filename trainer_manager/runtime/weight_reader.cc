@@ -177,8 +177,8 @@ absl::Status WeightReader::ReadTile(size_t number, const MatrixTile& tile,
   const Shape& in_file = source.tensor->shape;
   const int64_t rows = source.transposed ? in_file.columns() : in_file.rows();
   const absl::Status status = ReadTensorColumns(
-      file_, source, tile.begin, tile.columns(), absl::MakeSpan(buffer_),
-      absl::MakeSpan(values, static_cast<size_t>(rows * tile.columns())));
+      file_, source, tile.begin, tile.count(), absl::MakeSpan(buffer_),
+      absl::MakeSpan(values, static_cast<size_t>(rows * tile.count())));
   return status.ok() ? file_.CheckUnchanged() : status;
 }
 

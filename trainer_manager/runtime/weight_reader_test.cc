@@ -264,12 +264,12 @@ TEST(WeightReaderTest, ReadsTilesOfAMatrix) {
     for (int64_t begin = 0; begin < 3; ++begin) {
       for (int64_t end = begin + 1; end <= 3; ++end) {
         const MatrixTile tile = {begin, end};
-        std::vector<float> values(static_cast<size_t>(3 * tile.columns() + 1),
+        std::vector<float> values(static_cast<size_t>(3 * tile.count() + 1),
                                   -1);
         ASSERT_THAT((*reader)->ReadTile(0, tile, values.data()), IsOk());
-        for (int64_t i = 0; i < 3 * tile.columns(); ++i) {
-          const int64_t row = i / tile.columns();
-          const int64_t column = begin + i % tile.columns();
+        for (int64_t i = 0; i < 3 * tile.count(); ++i) {
+          const int64_t row = i / tile.count();
+          const int64_t column = begin + i % tile.count();
           EXPECT_EQ(values[static_cast<size_t>(i)],
                     0.125f * static_cast<float>(is_transposed
                                                     ? column * 3 + row + 1

@@ -405,8 +405,10 @@ absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
   std::unique_ptr<const MathBackend> team;
   if (options.threads > 1) team = MakeTeamBackend(options.threads);
   const MathBackend& math = team == nullptr ? HighwayBackend() : *team;
+  MemoryOptions memory = options.memory;
+  memory.tile_gradients &= options.manager.optimizer->is_elementwise();
   const auto plan =
-      PlanExecution(network, NetworkMode::kTraining, options.memory,
+      PlanExecution(network, NetworkMode::kTraining, memory,
                     options.manager.optimizer->states_per_weight(), math);
   if (!plan.ok()) return plan.status();
   const auto saved = SavedByFreezing(network, options, math);
