@@ -7,14 +7,15 @@
 //   // Every choice has a plan of at least that many bytes.
 //
 // Proof: each layer runs forward once, and each of its backward steps runs
-// once, in an order that depends only on whether its gradient has tiles. At such
-// a step the arena holds the tensors that the step itself reads and writes, and
-// those that no choice can make absent: derivatives that wait for others,
-// gradients of other layers, and tensors that layers save. Of the two orders,
-// the one in which the layer's largest step needs less counts. Activations that the step does not read count nothing, nor does
-// the memory of slices, nor a tensor that may share the storage of another.
-// This is no bound for MemoryOptions::read_frozen_weights, since a step that
-// works by slices needs its weights whole.
+// once, in an order that depends only on whether its gradient has tiles. At
+// such a step the arena holds the tensors that the step itself reads and
+// writes, and those that no choice can make absent: derivatives that wait for
+// others, gradients of other layers, and tensors that layers save. Of the two
+// orders, the one in which the layer's largest step needs less counts.
+// Activations that the step does not read count nothing, nor does the memory of
+// slices, nor a tensor that may share the storage of another. This is no bound
+// for MemoryOptions::read_frozen_weights, since a step that works by slices
+// needs its weights whole.
 //
 // Pure, thread-safe. Memory and time: those of one plan's bound.
 

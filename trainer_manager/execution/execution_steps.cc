@@ -542,9 +542,8 @@ class StepBuilder {
     const bool has_gradient =
         !weights.empty() &&
         (layer.is_trained() || !layer.signature.gradient.writes.empty());
-    const bool has_tiles =
-        std::count(choices_.tiled_gradients.begin(),
-                   choices_.tiled_gradients.end(), l) > 0;
+    const bool has_tiles = std::count(choices_.tiled_gradients.begin(),
+                                      choices_.tiled_gradients.end(), l) > 0;
     for (size_t i = 0; has_gradient && i < weights.size(); ++i) {
       TensorType spec = weights[i].spec;
       const bool is_tile = has_tiles && i == 0;

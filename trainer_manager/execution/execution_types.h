@@ -61,12 +61,12 @@ struct MemoryOptions {
   // false, each position takes a byte.
   bool pack_winners = true;
 
-  // If nothing above meets the budget, a fully connected layer's gradient may be
-  // calculated some rows of its matrix at a time, each applied before the next
-  // is calculated. Needs an optimizer that treats each element alone
-  // (Optimizer::is_elementwise). Has no effect where updates wait for each
-  // other: without share_gradients, with micro-batches, clip_global_norm or
-  // atomic_steps.
+  // If the budget is not met otherwise, a fully connected layer's gradient may
+  // be calculated some rows of its matrix at a time, each applied before the
+  // next is calculated. This is tried before anything is recomputed. Needs an
+  // optimizer that treats each element alone (Optimizer::is_elementwise). Has
+  // no effect where updates wait for each other: without share_gradients, with
+  // micro-batches, clip_global_norm or atomic_steps.
   bool tile_gradients = true;
 
   // The number of parts of a batch in training, which are calculated one after

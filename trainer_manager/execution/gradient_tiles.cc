@@ -43,9 +43,9 @@ bool CanTileGradient(const ResolvedNetwork& network,
       ReadsGradient(signature.derivative)) {
     return false;
   }
-  const auto users = std::count_if(
-      network.layers.begin(), network.layers.end(),
-      [&](const auto& each) { return each.weights_of == layer; });
+  const auto users =
+      std::count_if(network.layers.begin(), network.layers.end(),
+                    [&](const auto& each) { return each.weights_of == layer; });
   const TensorType& matrix = signature.weights[0].spec;
   return resolved.weights_of == layer && users == 1 &&
          GradientTileRows(matrix) < matrix.shape.rows();

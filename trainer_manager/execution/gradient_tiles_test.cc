@@ -42,8 +42,7 @@ Network MakeNetwork() {
 // blank after it.
 std::string NamesOfTiled(const MemoryOptions& options,
                          NetworkMode mode = NetworkMode::kTraining) {
-  auto network =
-      ResolveNetwork(MakeNetwork(), mode, ReferenceMath(), true);
+  auto network = ResolveNetwork(MakeNetwork(), mode, ReferenceMath(), true);
   EXPECT_THAT(network, IsOk());
   EXPECT_THAT(AssignGroups(ReferenceMath(), true, &*network), IsOk());
   std::string names;

@@ -8,12 +8,12 @@
 //
 // The search is greedy. As long as that lowers the bound, it divides a gradient
 // in the certificate into tiles. Then, one layer at a time, it drops the output
-// in the certificate whose drop lowers the bound most, and recomputes each at most
-// once. When that ends, a local search (choice_descent.h) continues, which may
-// recompute more often; swapping comes last. This path does not depend on the
-// budget. The search takes the first plan on it whose packed height fits, and
-// then keeps those outputs again that need not be dropped. If no plan fits, it
-// returns the lowest one; the same search meets a budget of that size. If
+// in the certificate whose drop lowers the bound most, and recomputes each at
+// most once. When that ends, a local search (choice_descent.h) continues, which
+// may recompute more often; swapping comes last. This path does not depend on
+// the budget. The search takes the first plan on it whose packed height fits,
+// and then keeps those outputs again that need not be dropped. If no plan fits,
+// it returns the lowest one; the same search meets a budget of that size. If
 // frozen weights stay in their file, swapping comes first for outputs whose
 // recomputation would read more bytes (PlanBuilder::PreferSwaps). Before
 // anything is dropped or swapped, matrices that are larger than the least tile

@@ -151,6 +151,33 @@ void LayerHarness::RunTiles(const StepUse& use, int phase, int64_t columns) {
   }
 }
 
+// Each tile but the last has no other gradient.
+void LayerHarness::GradientByTiles(int64_t rows) {
+  Tensor& gradient = tensors_.at({Role::kGradient, 0});
+  const int64_t all_rows = gradient.spec.shape.rows();
+  const int64_t columns = gradient.spec.shape.columns();
+  for (int64_t begin = 0; begin < all_rows; begin += rows) {
+    const MatrixTile tile = {begin, std::min(begin + rows, all_rows)};
+    const TensorType spec = {{tile.count(), columns}};
+    std::vector<float> values(static_cast<size_t>(tile.count() * columns),
+                              std::numeric_limits<float>::quiet_NaN());
+    std::vector<StepData::Slot> slots;
+    for (StepData::Slot slot : FindSlots(signature_.gradient)) {
+      if (slot.operand.role == Role::kGradient && slot.operand.index == 0) {
+        slot.spec = &spec;
+        slot.data = values.data();
+      } else if (slot.operand.role == Role::kGradient && tile.end < all_rows) {
+        continue;
+      }
+      slots.push_back(slot);
+    }
+    layer_->CalculateGradientTile(StepData(slots, mode_, /*seed=*/77, math_),
+                                  tile);
+    std::copy(values.begin(), values.end(),
+              gradient.values.begin() + begin * columns);
+  }
+}
+
 absl::Status LayerHarness::ForwardByTiles(int64_t columns) {
   RunTiles(signature_.forward, kForwardPhase, columns);
   return status_;

@@ -52,6 +52,9 @@ class LayerHarness {
   // time.
   absl::Status ForwardByTiles(int64_t columns);
   void DerivativeByTiles(int64_t columns);
+  // Runs the gradient of such a layer, whose matrix is weight 0, with at most
+  // `rows` rows of the matrix at a time.
+  void GradientByTiles(int64_t rows);
 
   // These compare the gradients, or the input derivatives, with the central
   // differences of an objective, which is the sum of all outputs, each times a

@@ -64,6 +64,39 @@ TEST(LayerTilesTest, TilesOfAnyWidthHaveTheBitsOfPlainLoops) {
   }
 }
 
+void ExpectGradientByTiles(LayerHarness harness, int64_t rows) {
+  harness.Backward();
+  std::vector<std::vector<float>> expected;
+  for (size_t i = 0; i < harness.signature().weights.size(); ++i) {
+    std::vector<float>& gradient =
+        harness.Values(Role::kGradient, static_cast<int>(i));
+    expected.push_back(gradient);
+    gradient.assign(gradient.size(), std::nanf(""));
+  }
+  harness.GradientByTiles(rows);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(harness.Values(Role::kGradient, static_cast<int>(i)), expected[i])
+        << rows << " rows";
+  }
+}
+
+TEST(LayerTilesTest, TilesOfAGradientHaveItsBits) {
+  const auto team = MakeTeamBackend(3);
+  for (const bool bias : {true, false}) {
+    for (const int64_t rows : {1, 5, 7}) {
+      ExpectGradientByTiles(
+          Harness(FullyConnected(10, bias), {{2, 3, 7}}, ReferenceMath()),
+          rows);
+    }
+    for (const MathBackend* math : {&HighwayBackend(), team.get()}) {
+      for (const int64_t rows : {16, 64, 97}) {
+        ExpectGradientByTiles(
+            Harness(FullyConnected(300, bias), {{70, 200}}, *math), rows);
+      }
+    }
+  }
+}
+
 // Of 70 rows, the last are in a block of their own.
 TEST(LayerTilesTest, TilesOfSumBlocksHaveTheBitsOfTheBackend) {
   const auto team = MakeTeamBackend(3);

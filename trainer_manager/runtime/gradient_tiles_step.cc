@@ -98,10 +98,9 @@ absl::Status ApplyGradientTiles(const Layer& layer,
       status = ApplyGradients(part, optimizers, iteration);
     }
     if (!status.ok()) {
-      return absl::Status(status.code(),
-                          absl::StrCat("rows ", tile.begin, " to ",
-                                       tile.end - 1, " of the matrix: ",
-                                       status.message()));
+      return absl::Status(
+          status.code(), absl::StrCat("rows ", tile.begin, " to ", tile.end - 1,
+                                      " of the matrix: ", status.message()));
     }
   }
   return absl::OkStatus();

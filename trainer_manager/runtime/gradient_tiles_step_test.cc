@@ -170,10 +170,10 @@ TEST(GradientTilesStepTest, AGradientThatIsNotFiniteNamesItsRows) {
   const auto bias = parameters->Find("first.bias");
   std::fill(bias->begin(), bias->end(), 1e4f);
   const absl::Status status = (*manager)->TrainStep().status();
-  EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange,
-                               AllOf(HasSubstr("layer \"first\""),
-                                     HasSubstr("rows 0 to "),
-                                     HasSubstr("by tiles"))));
+  EXPECT_THAT(status,
+              StatusIs(absl::StatusCode::kOutOfRange,
+                       AllOf(HasSubstr("layer \"first\""),
+                             HasSubstr("rows 0 to "), HasSubstr("by tiles"))));
 }
 
 }  // namespace
