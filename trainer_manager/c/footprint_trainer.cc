@@ -98,6 +98,7 @@ std::string InOwnNames(absl::string_view message) {
        {"ManagerOptions::weights_file", "the setting weights_file"},
        // The setting weights_file has this effect.
        {" and set MemoryOptions::read_frozen_weights", ""},
+       {"ParameterMap", "the setting weights_layout"},
        {"LoadParameters", "footprint_trainer_load"}});
 }
 

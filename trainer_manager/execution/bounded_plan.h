@@ -37,6 +37,7 @@ class PlanBuilder {
 
   const ResolvedNetwork& network() const { return *network_; }
   const MemoryOptions& options() const { return options_; }
+  const MathBackend& math() const { return math_; }
 
   // Returns the graph of the choices with its lower bound. Errors: those of
   // BuildSteps, AssignStorages and CheckRequests; OutOfRange if the bytes do

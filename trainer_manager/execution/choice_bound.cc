@@ -27,7 +27,8 @@ StepChoices AllChoices(const PlanBuilder& builder, bool tile_gradients) {
         (CanSlice(network, l) || CanSliceSum(network, l))) {
       all.sliced.push_back(l);
     }
-    if (tile_gradients && CanTileGradient(network, builder.options(), l)) {
+    if (tile_gradients &&
+        CanTileGradient(network, builder.math(), builder.options(), l)) {
       all.tiled_gradients.push_back(l);
     }
   }

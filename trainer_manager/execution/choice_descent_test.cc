@@ -31,12 +31,15 @@ class Descent {
   // Returns the visited choices until the visitor ended the search or failed;
   // at most `most`.
   std::vector<BoundedChoices> Run(
-      bool may_swap, size_t most = std::numeric_limits<size_t>::max()) {
+      bool may_swap, size_t most = std::numeric_limits<size_t>::max(),
+      int64_t tile_bytes = StepChoices().tile_bytes) {
     std::vector<BoundedChoices> visited;
-    const absl::StatusOr<BoundedGraph> start = builder_.Bound({});
+    StepChoices first;
+    first.tile_bytes = tile_bytes;
+    const absl::StatusOr<BoundedGraph> start = builder_.Bound(first);
     EXPECT_THAT(start, IsOk());
     EXPECT_THAT(ChoiceDescent(builder_, may_swap)
-                    .Run({{}, start->bound_bytes()},
+                    .Run({first, start->bound_bytes()},
                          [&](const BoundedChoices& lower) {
                            visited.push_back(lower);
                            return visited.size() == most;
@@ -66,6 +69,19 @@ TEST(ChoiceDescentTest, VisitsWhatIsBoundedLowerThanAllBefore) {
     }
   }
   EXPECT_GT(visits, 30u);
+}
+
+TEST(ChoiceDescentTest, KeepsTheTilesOfItsStart) {
+  size_t visits = 0;
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    Descent descent(RandomNetwork(seed), {});
+    for (const BoundedChoices& lower :
+         descent.Run(/*may_swap=*/false, 1000, /*tile_bytes=*/77)) {
+      EXPECT_EQ(lower.choices.tile_bytes, 77);
+      ++visits;
+    }
+  }
+  EXPECT_GT(visits, 10u);
 }
 
 bool IsInBoth(const std::vector<size_t>& some,

@@ -132,13 +132,12 @@ absl::Status Refuse(const ExecutionPlan& lowest, const MemoryOptions& options) {
                    WhatMayNeedLess(lowest, options), " may need less"));
 }
 
-}  // namespace
-
-absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
-                                            NetworkMode mode,
-                                            const MemoryOptions& options,
-                                            int optimizer_states,
-                                            const MathBackend& math) {
+// Returns a plan within the budget or, if none is found, the lowest.
+absl::StatusOr<ExecutionPlan> FindLowPlan(const Network& network,
+                                          NetworkMode mode,
+                                          const MemoryOptions& options,
+                                          int optimizer_states,
+                                          const MathBackend& math) {
   const int64_t alignment = options.alignment_bytes;
   if (alignment < 4 || alignment > kMostAlignmentBytes ||
       (alignment & (alignment - 1)) != 0) {
@@ -167,11 +166,23 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
       if (!lowest.ok() || plan->planned_bytes() < lowest->planned_bytes()) {
         lowest = std::move(plan);
       }
-      if (lowest->planned_bytes() > options.budget_bytes) continue;
-      return lowest;
+      if (lowest->planned_bytes() <= options.budget_bytes) return lowest;
     }
   }
-  return Refuse(*lowest, options);
+  return lowest;
+}
+
+}  // namespace
+
+absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
+                                            NetworkMode mode,
+                                            const MemoryOptions& options,
+                                            int optimizer_states,
+                                            const MathBackend& math) {
+  absl::StatusOr<ExecutionPlan> plan =
+      FindLowPlan(network, mode, options, optimizer_states, math);
+  if (!plan.ok() || plan->planned_bytes() <= options.budget_bytes) return plan;
+  return Refuse(*plan, options);
 }
 
 absl::StatusOr<ExecutionPlan> PlanInferenceBeside(const ExecutionPlan& training,
@@ -183,14 +194,17 @@ absl::StatusOr<ExecutionPlan> PlanInferenceBeside(const ExecutionPlan& training,
   memory.read_frozen_weights = options.read_frozen_weights;
   memory.keep_loss = options.keep_loss;
   const auto plan = [&] {
-    return PlanExecution(network, NetworkMode::kInference, memory,
-                         /*optimizer_states=*/0, math);
+    return FindLowPlan(network, NetworkMode::kInference, memory,
+                       /*optimizer_states=*/0, math);
   };
-  if (!options.read_frozen_weights) return plan();
-  memory.budget_bytes = training.model_bytes + training.arena_bytes;
-  absl::StatusOr<ExecutionPlan> within = plan();
-  if (!absl::IsResourceExhausted(within.status())) return within;
-  memory.budget_bytes = std::numeric_limits<int64_t>::max();
+  absl::StatusOr<ExecutionPlan> inference = plan();
+  if (!options.read_frozen_weights || !inference.ok() ||
+      inference->arena_bytes <= training.arena_bytes) {
+    return inference;
+  }
+  // No choice of steps changes the bytes outside of the arena.
+  memory.budget_bytes =
+      inference->model_bytes + inference->fixed_bytes + training.arena_bytes;
   return plan();
 }
 

@@ -51,10 +51,10 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
 
 // Plans an inference of a network that is being trained, which runs in place of
 // the training's arena. If frozen weights stay in their file, the inference is
-// planned within the training's arena. If that is impossible, or if these
-// weights are in memory, it is planned without a budget. Of the options, the
-// alignment, read_frozen_weights and keep_loss are used. Errors and arguments:
-// those of PlanExecution.
+// planned for an arena that is no larger or, if that is impossible, for the
+// least that the search finds. If these weights are in memory, it is planned
+// without a budget. Of the options, the alignment, read_frozen_weights and
+// keep_loss are used. Errors and arguments: those of PlanExecution.
 absl::StatusOr<ExecutionPlan> PlanInferenceBeside(const ExecutionPlan& training,
                                                   const Network& network,
                                                   const MemoryOptions& options,

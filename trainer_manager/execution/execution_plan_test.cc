@@ -696,7 +696,6 @@ TEST(ExecutionPlanTest, WhatIsOffIsNamedWhereABudgetIsRefused) {
   EXPECT_THAT(message(), HasSubstr("a smaller batch may need less"));
 }
 
-// In inference nothing but the loss would remain, which has no step.
 // A small trained layer before a frozen one whose matrix takes 2 MiB.
 Network WideFrozen(int64_t rows) {
   Network network;
@@ -712,7 +711,9 @@ TEST(ExecutionPlanTest, AnInferenceBesideATrainingTakesNoMoreThanItsArena) {
   const Network network = WideFrozen(4);
   MemoryOptions options;
   options.read_frozen_weights = true;
-  options.budget_bytes = 700'000;
+  options.budget_bytes = 1;
+  options.budget_bytes = LeastBudgetNamed(
+      PlanExecution(network, NetworkMode::kTraining, options).status());
   const ExecutionPlan training = Plan(network, NetworkMode::kTraining, options);
   const auto inference =
       PlanInferenceBeside(training, network, options, HighwayBackend());
@@ -730,19 +731,31 @@ TEST(ExecutionPlanTest, AnInferenceBesideATrainingTakesNoMoreThanItsArena) {
             Plan(network, NetworkMode::kInference).fingerprint);
 }
 
-// The outputs of 512 rows take more than the arena of a training in parts.
-TEST(ExecutionPlanTest, AnInferenceThatNeedsMoreThanATrainingIsPlannedAnyway) {
+// The first layer's outputs of 512 rows take more than the arena of a training
+// in parts.
+TEST(ExecutionPlanTest, AnInferenceThatNeedsMoreThanATrainingTakesTheLeast) {
   const Network network = WideFrozen(512);
   MemoryOptions options;
   options.read_frozen_weights = true;
   options.micro_batches = 128;
+  options.budget_bytes = 1;
+  options.budget_bytes = LeastBudgetNamed(
+      PlanExecution(network, NetworkMode::kTraining, options).status());
   const ExecutionPlan training = Plan(network, NetworkMode::kTraining, options);
   const auto inference =
       PlanInferenceBeside(training, network, options, HighwayBackend());
   ASSERT_THAT(inference, IsOk());
   EXPECT_GT(inference->arena_bytes, training.arena_bytes);
+  MemoryOptions least;
+  least.read_frozen_weights = true;
+  least.budget_bytes = 1;
+  EXPECT_EQ(
+      inference->planned_bytes(),
+      LeastBudgetNamed(
+          PlanExecution(network, NetworkMode::kInference, least).status()));
 }
 
+// In inference nothing but the loss would remain, which has no step.
 TEST(ExecutionPlanTest, ALossAloneIsRefusedWithoutAStep) {
   Network network;
   network.AddInput("x", {{2, 3}});

@@ -30,13 +30,13 @@ bool DefersUpdates(const MemoryOptions& options) {
          !options.share_gradients || options.micro_batches > 1;
 }
 
-bool CanTileGradient(const ResolvedNetwork& network,
+bool CanTileGradient(const ResolvedNetwork& network, const MathBackend& math,
                      const MemoryOptions& options, size_t layer) {
   const ResolvedNetwork::ResolvedLayer& resolved = network.layers[layer];
   const LayerSignature& signature = resolved.signature;
-  if (!options.tile_gradients || DefersUpdates(options) ||
-      network.mode != NetworkMode::kTraining || !resolved.is_trained() ||
-      !signature.multiplies_by_matrix ||
+  if (!options.tile_gradients || math.SumBlock() == 0 ||
+      DefersUpdates(options) || network.mode != NetworkMode::kTraining ||
+      !resolved.is_trained() || !signature.multiplies_by_matrix ||
       !(FindMatrix(signature) == Operand{Role::kWeight, 0}) ||
       signature.weights.size() > kMostWeights ||
       signature.gradient.reads.size() > kMostReads ||

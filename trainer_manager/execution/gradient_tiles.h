@@ -1,7 +1,7 @@
 // Tells whose gradients can be calculated and applied one part after the other,
 // so that no step needs memory for a whole one.
 //
-//   if (footprint::CanTileGradient(network, options, layer)) {
+//   if (footprint::CanTileGradient(network, math, options, layer)) {
 //     choices.tiled_gradients.push_back(layer);
 //   }
 //
@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
 
 namespace footprint {
@@ -23,8 +24,9 @@ bool DefersUpdates(const MemoryOptions& options);
 
 // Returns whether MemoryOptions::tile_gradients may take effect for the layer:
 // it alone trains its weights, it multiplies by one of them, whose gradient is
-// larger than a tile, and updates do not wait for each other.
-bool CanTileGradient(const ResolvedNetwork& network,
+// larger than a tile, `math` can multiply tiles, and updates do not wait for
+// each other.
+bool CanTileGradient(const ResolvedNetwork& network, const MathBackend& math,
                      const MemoryOptions& options, size_t layer);
 
 // Returns how many rows of a matrix's gradient are calculated at a time: those

@@ -41,13 +41,14 @@ Network MakeNetwork() {
 // Returns the names of the layers whose gradients can be divided, each with a
 // blank after it.
 std::string NamesOfTiled(const MemoryOptions& options,
-                         NetworkMode mode = NetworkMode::kTraining) {
+                         NetworkMode mode = NetworkMode::kTraining,
+                         const MathBackend& math = ReferenceMath()) {
   auto network = ResolveNetwork(MakeNetwork(), mode, ReferenceMath(), true);
   EXPECT_THAT(network, IsOk());
   EXPECT_THAT(AssignGroups(ReferenceMath(), true, &*network), IsOk());
   std::string names;
   for (size_t l = 0; l < network->layers.size(); ++l) {
-    if (CanTileGradient(*network, options, l)) {
+    if (CanTileGradient(*network, math, options, l)) {
       names += network->layers[l].name + " ";
     }
   }

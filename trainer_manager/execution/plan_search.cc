@@ -16,8 +16,11 @@ namespace {
 // After half of them it tries only a few layers at a time.
 constexpr int64_t kMostWalkSteps = 500'000;
 constexpr size_t kFewLayers = 8;
-// Larger tiles of a matrix make no step faster.
+// Larger tiles of a matrix in a published layout make no step faster. In a file
+// of SaveParameters, each row of a tile is a read of its own, so more columns
+// are better still.
 constexpr int64_t kLargeTileBytes = int64_t{4} << 20;
+constexpr int64_t kLargestTileBytes = int64_t{64} << 20;
 
 bool Contains(const std::vector<size_t>& layers, size_t layer) {
   return std::find(layers.begin(), layers.end(), layer) != layers.end();
@@ -172,7 +175,7 @@ absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::TileGradient(
     if (tensor.kind != TensorKind::kGradient) continue;
     const size_t layer =
         bounded->steps[static_cast<size_t>(tensor.lower_step)].layer;
-    if (!CanTileGradient(network_, options_, layer) ||
+    if (!CanTileGradient(network_, builder_.math(), options_, layer) ||
         Contains(from.choices.tiled_gradients, layer)) {
       continue;
     }
@@ -285,7 +288,7 @@ absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(StepChoices choices,
       status = Try(std::move(trial), budget_bytes, &best);
     }
   };
-  status = EnlargeTiles(budget_bytes, &best);
+  status = EnlargeTiles(kLargeTileBytes, budget_bytes, &best);
   if (status.ok()) status = KeepWeights(budget_bytes, &best);
   keep(&StepChoices::swapped, Largest(best.choices.swapped, [this](size_t l) {
     return SizeBytes(network_.layers[l].signature.output);
@@ -300,15 +303,17 @@ absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(StepChoices choices,
   keep(&StepChoices::dropped, dropped);
   const std::vector<size_t> tiled = best.choices.tiled_gradients;
   keep(&StepChoices::tiled_gradients, tiled);
+  if (status.ok())
+    status = EnlargeTiles(kLargestTileBytes, budget_bytes, &best);
   if (!status.ok()) return status;
   return std::move(best.plan);
 }
 
-// Makes tiles as large as the budget allows, but no larger than is useful.
-absl::Status PlanSearch::EnlargeTiles(int64_t budget_bytes,
+// Makes tiles as large as the budget allows, up to `most_bytes`.
+absl::Status PlanSearch::EnlargeTiles(int64_t most_bytes, int64_t budget_bytes,
                                       PlannedChoices* best) const {
   const int64_t smallest = best->choices.tile_bytes;
-  for (int64_t bytes = kLargeTileBytes;
+  for (int64_t bytes = most_bytes;
        bytes > smallest && best->choices.tile_bytes == smallest; bytes /= 2) {
     StepChoices trial = best->choices;
     trial.tile_bytes = bytes;

@@ -18,7 +18,8 @@
 // recomputation would read more bytes (PlanBuilder::PreferSwaps). Before
 // anything is dropped or swapped, matrices that are larger than the least tile
 // are read by tiles. What the budget leaves first makes the tiles larger, up to
-// 4 MiB, and then keeps weights from their forward to their backward steps.
+// 4 MiB, then keeps weights from their forward to their backward steps, and at
+// last makes the tiles larger still.
 //
 // The greedy path tries every choice during its first tenths of a second. In
 // larger networks it then tries only those that free the most bytes.
@@ -85,7 +86,8 @@ class PlanSearch {
   void KeepFew(const Path& path, std::vector<size_t>* layers) const;
   absl::Status Try(StepChoices trial, int64_t budget_bytes,
                    PlannedChoices* best) const;
-  absl::Status EnlargeTiles(int64_t budget_bytes, PlannedChoices* best) const;
+  absl::Status EnlargeTiles(int64_t most_bytes, int64_t budget_bytes,
+                            PlannedChoices* best) const;
   absl::Status KeepWeights(int64_t budget_bytes, PlannedChoices* best) const;
   absl::StatusOr<ExecutionPlan> KeepAgain(StepChoices choices,
                                           int64_t budget_bytes,

@@ -112,12 +112,12 @@ int64_t StepWriter::ColumnsInMemory(StepKind kind, size_t l,
   const bool has_tiles = kind == StepKind::kForward ||
                          kind == StepKind::kRecompute ||
                          kind == StepKind::kCalculateDerivative;
-  if (!has_tiles || !signature.multiplies_by_matrix ||
+  const int64_t block = graph_.math->SumBlock();
+  if (!has_tiles || block == 0 || !signature.multiplies_by_matrix ||
       !(operand == FindMatrix(signature)) || choices_.keeps_weights[l] ||
       SizeBytes(weight.spec) <= choices_.tile_bytes) {
     return columns;
   }
-  const int64_t block = graph_.math->SumBlock();
   const int64_t column_bytes = SizeBytes(weight.spec) / columns;
   const int64_t blocks = choices_.tile_bytes / column_bytes / block;
   return std::min(columns, std::max<int64_t>(1, blocks) * block);

@@ -21,7 +21,7 @@ class Pass {
     for (const TensorUse& use : step.uses) {
       const PlannedTensor& tensor = plan_.tensors[use.tensor];
       if (tensor.kind == TensorKind::kReadWeight) {
-        // A tile stands for its matrix, which any part of may stay.
+        // A tile stands for its matrix, any part of which may stay.
         const WeightSpec& weight =
             FindWeight(*plan_.network, step.layer, use.operand);
         const Uses uses = {SizeBytes(weight.spec), number, number};

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/trainer_manager/execution/refused_budget.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/losses.h"
@@ -81,6 +82,26 @@ TEST(WeightReadsTest, ABudgetKeepsWeightsInMemory) {
     EXPECT_LE(LeastWeightBytesRead(plan), read);
     last = read;
   }
+}
+
+// A tile is a part of what a step reads. No more than the arena holds stays, in
+// between the passes and from one iteration to the next.
+TEST(WeightReadsTest, APlanWithTilesReadsWholeMatrices) {
+  MemoryOptions options;
+  options.read_frozen_weights = true;
+  options.budget_bytes = 1;
+  const auto plan = [&options] {
+    return PlanExecution(Tower(), NetworkMode::kTraining, options, 0,
+                         ReferenceMath());
+  };
+  options.budget_bytes = LeastBudgetNamed(plan().status());
+  const auto lowest = plan();
+  ASSERT_THAT(lowest, IsOk());
+  EXPECT_LT(lowest->arena_bytes, kWeightBytes + 4 * kOutputBytes);
+  const int64_t read = kFrozen * (2 * kWeightBytes + kBiasBytes);
+  EXPECT_EQ(lowest->weight_bytes_read_per_iteration(), read);
+  EXPECT_LE(LeastWeightBytesRead(*lowest), read);
+  EXPECT_GE(LeastWeightBytesRead(*lowest), read - 2 * lowest->arena_bytes);
 }
 
 // The weights of the trained layer are parameters.

@@ -201,6 +201,10 @@ TEST(HighwayBackendTest, TilesOfAMatrixGiveTheBitsOfTheWhole) {
     for (int i = 0; i < 30; ++i) {
       MatrixProduct p = RandomProduct(&random);
       p.inner = Draw(1, 700, &random);
+      if (i % 3 == 0) {  // a small product, which is calculated in place
+        p.rows = Draw(1, 9, &random);
+        p.columns = Draw(1, 40, &random);
+      }
       if (i % 5 == 0) p.columns = Draw(1000, 1200, &random);
       const Values left = RandomValues(p.rows * p.inner, &random);
       const Values right = RandomValues(p.inner * p.columns, &random);

@@ -85,8 +85,9 @@ class MathBackend {
                         void* workspace) const = 0;
   // Returns how many inner indices are summed before the sum is added to the
   // result. A product that is cut at multiples of this number, and whose parts
-  // are accumulated in their order, has the bits of the whole product.
-  virtual int64_t SumBlock() const { return 1; }
+  // are accumulated in their order, has the bits of the whole product. Returns
+  // 0 if Multiply ignores `accumulate` or strides; then nothing runs by tiles.
+  virtual int64_t SumBlock() const { return 0; }
 
   // Returns the bytes of the workspace that the function of this step needs.
   // Each of the three functions overwrites the array that precedes the

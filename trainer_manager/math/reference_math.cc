@@ -63,6 +63,7 @@ void ForEachPlane(const Convolution& c, Visit visit) {
 class Reference final : public MathBackend {
  public:
   int64_t WorkspaceBytes(const MatrixProduct&) const override { return 0; }
+  int64_t SumBlock() const override { return 1; }
 
   void Multiply(const MatrixProduct& p, const float* left, const float* right,
                 float* result, void*) const override {

@@ -4,10 +4,27 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/trainer_manager/layers/layer.h"
 #include "footprint/trainer_manager/runtime/step_table.h"
 
 namespace footprint {
 namespace {
+
+// Returns whether the tensor is one tile of a matrix at a time.
+bool HoldsTiles(const ExecutionPlan& plan, size_t tensor) {
+  if (plan.tensors[tensor].kind != TensorKind::kReadWeight) return false;
+  for (const PlannedStep& step : plan.steps) {
+    if (TileColumns(plan, step) == 0) continue;
+    for (const TensorUse& use : step.uses) {
+      if (use.tensor == tensor &&
+          use.operand ==
+              FindMatrix(plan.network->layers[step.layer].signature)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
 
 // Returns why a tensor cannot be read after a step; empty if it can.
 absl::string_view WhyUnreadable(const PlannedTensor& tensor, StorageClass where,
@@ -45,7 +62,10 @@ absl::StatusOr<absl::Span<const char>> LocateTensor(const ExecutionPlan& plan,
     if (tensor.name != name) continue;
     const StorageClass where = plan.StorageOfTensor(t).storage_class;
     const absl::string_view why =
-        WhyUnreadable(tensor, where, type, memory.arena != nullptr);
+        HoldsTiles(plan, t)
+            ? "is read by tiles, of which only the last is there; raise "
+              "MemoryOptions::budget_bytes to have all of it"
+            : WhyUnreadable(tensor, where, type, memory.arena != nullptr);
     if (!why.empty()) {
       return absl::FailedPreconditionError(
           absl::StrCat("tensor \"", name, "\" ", why));

@@ -4,6 +4,10 @@
 #include <vector>
 
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/trainer_manager/layers/fully_connected.h"
+#include "footprint/trainer_manager/layers/losses.h"
+#include "footprint/trainer_manager/math/math_backend.h"
+#include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "footprint/trainer_manager/runtime/step_table.h"
@@ -55,6 +59,39 @@ TEST_F(LocateTensorTest, FindsEveryTensorThatIsKept) {
     in_arena += !fixed;
   }
   EXPECT_GT(in_arena, 5u);
+}
+
+// A step by tiles leaves the last of them, which is not the matrix.
+TEST(LocateTensorOfTilesTest, AMatrixThatIsReadByTilesIsNotThere) {
+  Network network;
+  network.AddInput("rows", {{2, 4}});
+  network.AddLayer("wide", FullyConnected(50), {"rows"});
+  network.AddLayer("head", FullyConnected(1), {"wide"});
+  network.AddLayer("loss", MeanSquaredError(), {"head"});
+  network.Freeze("wide.*");
+  MemoryOptions options = MemoryOptions::Debug();
+  options.read_frozen_weights = true;
+  for (const bool by_tiles : {false, true}) {
+    if (by_tiles) options.budget_bytes = 2200;
+    const auto plan = PlanExecution(network, NetworkMode::kTraining, options, 0,
+                                    ReferenceMath());
+    ASSERT_THAT(plan, IsOk());
+    const auto parameters = Parameters::Create(*plan, 1);
+    ASSERT_THAT(parameters, IsOk());
+    std::vector<char> memory(static_cast<size_t>(plan->planned_bytes()));
+    const auto matrix =
+        LocateTensor(*plan, "wide.weight", DType::kF32,
+                     {memory.data(), memory.data(), parameters->get()});
+    if (by_tiles) {
+      EXPECT_THAT(matrix, StatusIs(absl::StatusCode::kFailedPrecondition,
+                                   testing::HasSubstr("by tiles")));
+    } else {
+      EXPECT_THAT(matrix, IsOk());
+    }
+    EXPECT_THAT(LocateTensor(*plan, "wide.bias", DType::kF32,
+                             {memory.data(), memory.data(), parameters->get()}),
+                IsOk());
+  }
 }
 
 TEST_F(LocateTensorTest, SaysWhyATensorCannotBeRead) {

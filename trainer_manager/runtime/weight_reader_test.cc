@@ -290,7 +290,18 @@ TEST(WeightReaderTest, ReadsTilesOfAMatrix) {
   }
 }
 
-// A plan of 1 byte more than its least runs by tiles of one column.
+TEST(WeightReaderTest, AFileThatChangesBetweenTwoTilesEndsTheStep) {
+  const std::string path = SaveBase("between.safetensors");
+  auto reader = WeightReader::Open(Plan(true), path, {});
+  ASSERT_THAT(reader, IsOk());
+  std::vector<float> values(3);
+  ASSERT_THAT((*reader)->ReadTile(0, {0, 1}, values.data()), IsOk());
+  SaveBase("between.safetensors");
+  EXPECT_THAT((*reader)->ReadTile(0, {1, 2}, values.data()),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+// A plan of its least budget runs by tiles of few columns.
 ExecutionPlan TiledPlan() {
   MemoryOptions options;
   options.read_frozen_weights = true;
