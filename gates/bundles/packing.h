@@ -1,4 +1,5 @@
-// What the packing of a folder or an image keeps to, and tells while it runs.
+// Limits that the packing of a folder or an image keeps, and a function to
+// which it reports its progress.
 //
 //   PackingOptions options;
 //   options.limits = LimitsOfArchive(most_archive_bytes);
@@ -21,10 +22,11 @@
 namespace footprint {
 
 struct PackingOptions {
-  // Those of the archive and of the files in it. The receiver has the same.
+  // The limits of the archive and of the files in it, which should be those of
+  // the receiver.
   BundleLimits limits;
-  // Called after each block with the bytes of files that were packed, and of
-  // all files. May be empty.
+  // This function, unless it is empty, is called after each block with the
+  // bytes of files that were packed, and of all files.
   std::function<void(int64_t packed_bytes, int64_t all_bytes)> report_bytes;
 };
 

@@ -45,8 +45,8 @@ class TarWriter {
   TarWriter(const TarWriter&) = delete;
   TarWriter& operator=(const TarWriter&) = delete;
 
-  // Called after each block with the bytes of files and those of the archive so
-  // far. An error ends AddFile, which returns it.
+  // A watcher is called after each block with the bytes of files and those of
+  // the archive so far. Its error ends AddFile, which returns it.
   using Watcher =
       std::function<absl::Status(int64_t file_bytes, int64_t archive_bytes)>;
   void Watch(Watcher watcher) { watcher_ = std::move(watcher); }

@@ -197,8 +197,8 @@ enum class StepKind : uint8_t {
   kAccumulateGradient,  // of micro-batches: output += input 0
   kClipGradients,       // all of them
   kApplyGradient,
-  // Both of a layer that multiplies by a matrix, some rows of the matrix at a
-  // time (MemoryOptions::tile_gradients).
+  // Calculates some rows of the gradient of a layer's matrix and applies them,
+  // then the next rows (MemoryOptions::tile_gradients).
   kApplyGradientTiles,
   kCopyStatistics,     // saved i is statistic i, once an iteration
   kRestoreStatistics,  // the reverse, if the iteration is refused

@@ -97,7 +97,7 @@ TEST(LayerTilesTest, TilesOfAGradientHaveItsBits) {
   }
 }
 
-// Of 70 rows, the last are in a block of their own.
+// The last of 70 rows are in a block of their own.
 TEST(LayerTilesTest, TilesOfSumBlocksHaveTheBitsOfTheBackend) {
   const auto team = MakeTeamBackend(3);
   for (const MathBackend* math : {&HighwayBackend(), team.get()}) {
