@@ -257,33 +257,31 @@ void WarnOfSize(int64_t all_bytes) {
                          " unless its --most_bundle is larger"));
 }
 
-// Packs a folder or an image. A signal stops it, and then ends this process
-// once the unfinished archive is removed.
+// Packs a folder or an image until a signal stops it. The archive is written in
+// one step, so an earlier file at the path stays if it is stopped.
 absl::Status Pack(const std::string& name, const std::string& path,
-                  const BundleLimits& limits) {
-  absl::Status status;
-  {
-    const StopSignals signals;
-    Progress progress;
-    PackingOptions options;
-    options.limits = limits;
-    options.limits.is_stopped = [&signals] { return signals.is_stopped(); };
-    bool is_first = true;
-    options.report_bytes = [&](int64_t packed_bytes, int64_t all_bytes) {
-      if (is_first) WarnOfSize(all_bytes);
-      is_first = false;
-      progress.Note("packing", packed_bytes, all_bytes);
-    };
-    status = MakeArchiveToSend(name, path, FolderOf(path), options);
-    if (signals.is_stopped()) unlink(path.c_str());
-  }
-  StopSignals::EndIfStopped();
-  return status;
+                  const BundleLimits& limits, const StopSignals& signals) {
+  Progress progress;
+  PackingOptions options;
+  options.limits = limits;
+  options.limits.is_stopped = [&signals] { return signals.is_stopped(); };
+  bool is_first = true;
+  options.report_bytes = [&](int64_t packed_bytes, int64_t all_bytes) {
+    if (is_first) WarnOfSize(all_bytes);
+    is_first = false;
+    progress.Note("packing", packed_bytes, all_bytes);
+  };
+  return MakeArchiveToSend(name, path, FolderOf(path), options);
 }
 
 int MakeOnly(const CommandFlags& flags, const std::string& name) {
   const std::string path = PathOfCaller(flags.Value("make", ""));
-  const absl::Status made = Pack(name, path, LimitsOfOwnImage());
+  absl::Status made;
+  {
+    const StopSignals signals;
+    made = Pack(name, path, LimitsOfOwnImage(), signals);
+  }
+  StopSignals::EndIfStopped();
   return made.ok() ? ACCEPT : Complain(kProgram, made.message());
 }
 
@@ -291,10 +289,13 @@ int MakeOnly(const CommandFlags& flags, const std::string& name) {
 // so that nothing stays however this process ends.
 absl::StatusOr<FileDescriptor> PackForServer(const std::string& name,
                                              int64_t most_bytes) {
+  // The file is removed before a signal ends this process again.
+  const StopSignals signals;
   const absl::StatusOr<std::string> path = TemporaryPath();
   if (!path.ok()) return path.status();
   const TemporaryFile removed(*path);
-  const absl::Status made = Pack(name, *path, LimitsOfArchive(most_bytes));
+  const absl::Status made =
+      Pack(name, *path, LimitsOfArchive(most_bytes), signals);
   if (!made.ok()) return made;
   return OpenRegularFile(*path);
 }
@@ -307,6 +308,7 @@ int PackAndSubmit(const CommandFlags& flags, SubmitOptions options,
   options.most_bundle_bytes = *most_bytes;
   const absl::StatusOr<FileDescriptor> archive =
       PackForServer(name, *most_bytes);
+  StopSignals::EndIfStopped();
   if (!archive.ok()) return Complain(kProgram, archive.status().message());
   return Submit(flags, options, absl::StrCat("/proc/self/fd/", archive->get()));
 }

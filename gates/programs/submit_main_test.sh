@@ -91,7 +91,7 @@ says err "large.bundle: has 2.00 GiB (2,147,483,648 B), and $FOOTPRINT_SERVER ta
 expect 2 large --server=http://127.0.0.1:1
 says err "no server answers"
 
-# A signal ends the packing, and no file stays. A job in the background of a
+# A signal ends the packing, and no file stays but what was there before. A job in the background of a
 # script would ignore SIGINT, so Python starts it.
 mkdir temporary
 cat > stop.py <<'END'
@@ -106,17 +106,19 @@ process.send_signal(number)
 sys.exit(process.wait() != -number)
 END
 for signal in TERM INT HUP; do
-  for sends in "" --make=unwanted.bundle; do
+  for sends in "" --make=earlier.bundle; do
+    echo earlier > earlier.bundle
     # What a server takes at most is packed for seconds.
     truncate -s "$([[ -n $sends ]] && echo 40G || echo 4000M)" large/rows.bin
     TMPDIR=$PWD/temporary /usr/bin/python3 -B stop.py "$signal" "$submit" large $sends 2> err ||
       fail "SIG$signal does not end submit $sends"
     [[ -z $sends ]] || says err "and a server takes 4.00 GiB (4,294,967,296 B) unless"
-    [[ -z $(ls -A temporary; find . -name '*unwanted*' -o -name '*footprint-partial') ]] ||
+    [[ -z $(ls -A temporary; find . -name '*footprint-partial') ]] ||
       fail "files stay after SIG$signal: $(ls -A . temporary)"
+    [[ $(< earlier.bundle) == earlier ]] || fail "SIG$signal removes what was there"
   done
 done
-rm -r large large.bundle
+rm -r large large.bundle earlier.bundle
 
 TMPDIR=/no/such expect 2 model
 says err "/no/such/footprint-submit-"

@@ -62,8 +62,8 @@ struct SubmitOptions {
   int64_t width = 80;  // from 40 to 1000
   // Called at each step: "waiting", "running: measuring". May be empty.
   std::function<void(absl::string_view step)> report_step;
-  // Called while the bundle is "hashing" or "sending", a literal, with the
-  // bytes that are done. May be empty.
+  // This function, unless it is empty, is called while the bundle is "hashing"
+  // or "sending", a literal, with the bytes that are done.
   std::function<void(const char* work, int64_t done_bytes, int64_t all_bytes)>
       report_bytes;
 };
