@@ -69,6 +69,25 @@ void CountChange(int64_t change_bytes)
   if (ProgramMappingsChanged != nullptr) ProgramMappingsChanged(ranges);
 }
 
+// AddRange and RemoveRange return by how many bytes they changed the set.
+int64_t AddRange(const void* address, size_t size)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(ranges_lock) {
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  const size_t size_bytes = RoundedToPages(size);
+  const int64_t added_bytes = ranges.Add(begin, size_bytes);
+  if (ProgramMapped != nullptr) ProgramMapped(begin, size_bytes);
+  return added_bytes;
+}
+
+int64_t RemoveRange(const void* address, size_t size)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(ranges_lock) {
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  const size_t size_bytes = RoundedToPages(size);
+  const int64_t removed_bytes = ranges.Remove(begin, size_bytes);
+  if (ProgramUnmapped != nullptr) ProgramUnmapped(begin, size_bytes);
+  return -removed_bytes;
+}
+
 void* CountedMmap(void* address, size_t size, int protection, int flags,
                   int file, off_t offset, const void* caller) {
   if (IsCalledByAllocator(caller)) {
@@ -76,10 +95,7 @@ void* CountedMmap(void* address, size_t size, int protection, int flags,
   }
   RangesLock lock;
   void* mapped = SystemMmap(address, size, protection, flags, file, offset);
-  if (mapped != MAP_FAILED) {
-    CountChange(
-        ranges.Add(reinterpret_cast<uintptr_t>(mapped), RoundedToPages(size)));
-  }
+  if (mapped != MAP_FAILED) CountChange(AddRange(mapped, size));
   return mapped;
 }
 
@@ -92,12 +108,13 @@ void ReportProgramMappings() {
 
 }  // namespace footprint::profiling_internal
 
+using footprint::profiling_internal::AddRange;
 using footprint::profiling_internal::CountChange;
 using footprint::profiling_internal::CountedMmap;
 using footprint::profiling_internal::IsCalledByAllocator;
-using footprint::profiling_internal::ranges;
+using footprint::profiling_internal::ranges_lock;
 using footprint::profiling_internal::RangesLock;
-using footprint::profiling_internal::RoundedToPages;
+using footprint::profiling_internal::RemoveRange;
 using footprint::profiling_internal::SystemMmap;
 using footprint::profiling_internal::SystemMunmap;
 
@@ -130,10 +147,7 @@ int munmap(void* address, size_t size) noexcept {
   }
   RangesLock lock;
   const int result = SystemMunmap(address, size);
-  if (result == 0) {
-    CountChange(-ranges.Remove(reinterpret_cast<uintptr_t>(address),
-                               RoundedToPages(size)));
-  }
+  if (result == 0) CountChange(RemoveRange(address, size));
   return result;
 }
 
@@ -154,14 +168,12 @@ void* mremap(void* address, size_t old_size, size_t new_size, int flags,
   RangesLock lock;
   void* const moved = remap();
   if (moved != MAP_FAILED) {
-    const int64_t gone_bytes =
-        (flags & MREMAP_DONTUNMAP) != 0
-            ? 0
-            : ranges.Remove(reinterpret_cast<uintptr_t>(address),
-                            RoundedToPages(old_size));
-    CountChange(ranges.Add(reinterpret_cast<uintptr_t>(moved),
-                           RoundedToPages(new_size)) -
-                gone_bytes);
+    int64_t change_bytes = 0;
+    if ((flags & MREMAP_DONTUNMAP) == 0) {
+      change_bytes += RemoveRange(address, old_size);
+    }
+    change_bytes += AddRange(moved, new_size);
+    CountChange(change_bytes);
   }
   return moved;
 }

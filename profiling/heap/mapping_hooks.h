@@ -26,6 +26,12 @@ __attribute__((weak)) void ProgramMappingsChanged(const MappedRanges& ranges);
 // Calls ProgramMappingsChanged with the ranges that are mapped now.
 void ReportProgramMappings();
 
+// A recorder of call sites defines these (call_sites.h). They are called on the
+// thread that maps or unmaps memory, after the set changed, and never by two
+// threads at once.
+__attribute__((weak)) void ProgramMapped(uintptr_t begin, size_t size_bytes);
+__attribute__((weak)) void ProgramUnmapped(uintptr_t begin, size_t size_bytes);
+
 // Returns whether the address lies in the code of an allocator, whose mappings
 // do not count as the program's.
 __attribute__((weak)) bool IsAllocatorsCode(uintptr_t address);

@@ -11,9 +11,11 @@
 namespace footprint {
 namespace {
 
+using profiling_internal::kMaxMappingSites;
 using profiling_internal::kMaxSites;
 using profiling_internal::kMaxTimePoints;
 using profiling_internal::kSiteMagic;
+using profiling_internal::MappingSiteRecord;
 using profiling_internal::SiteFile;
 using profiling_internal::SiteRecord;
 using profiling_internal::TimePoint;
@@ -58,6 +60,27 @@ absl::Status AddSites(const RecordFileReader& file,
   return absl::OkStatus();
 }
 
+absl::Status AddMappingSites(const RecordFileReader& file, const SiteFile& head,
+                             SiteProfile* profile) {
+  absl::StatusOr<std::vector<MappingSiteRecord>> records =
+      file.ReadArray<MappingSiteRecord>(offsetof(SiteFile, mapping_sites),
+                                        head.mapping_site_count.load(),
+                                        kMaxMappingSites);
+  if (!records.ok()) return records.status();
+  const uint64_t peak_number = head.mapped_peak_number.load();
+  for (const MappingSiteRecord& record : *records) {
+    if (record.node > profile->nodes.size()) {
+      return file.Damaged("a mapping has no stack");
+    }
+    profile->mapping_sites.push_back({static_cast<int>(record.node) - 1,
+                                      record.stage,
+                                      record.peak_number == peak_number
+                                          ? record.at_peak_bytes
+                                          : record.mapped_bytes});
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<SiteProfile> ReadSiteProfile(const std::string& path,
@@ -89,6 +112,8 @@ absl::StatusOr<SiteProfile> ReadSiteProfile(const std::string& path,
     recent_peak_number = head.recent_peak_number.load();
   }
   status = AddSites(file, *sites, peak_number, recent_peak_number, &profile);
+  if (!status.ok()) return status;
+  status = AddMappingSites(file, head, &profile);
   if (!status.ok()) return status;
   for (const TimePoint& point : *points) {
     profile.timeline.push_back({point.time_ns, point.live_bytes, point.stage});

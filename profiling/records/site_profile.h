@@ -53,6 +53,16 @@ struct SiteProfile {
     int64_t sample_count = 0;
   };
 
+  // Memory that the program itself mapped by one stack of calls in one stage.
+  struct MappingSite {
+    // kNone for memory that was mapped before the record began, and for calls
+    // that found no room.
+    int node = kNone;
+    uint32_t stage = 0;
+    // Bytes when the process had most bytes mapped.
+    int64_t at_peak_bytes = 0;
+  };
+
   struct Point {
     int64_t time_ns = 0;
     int64_t live_bytes = 0;
@@ -67,6 +77,7 @@ struct SiteProfile {
   std::vector<Module> modules;
   std::vector<Node> nodes;
   std::vector<Site> sites;
+  std::vector<MappingSite> mapping_sites;
   std::vector<Point> timeline;
 };
 

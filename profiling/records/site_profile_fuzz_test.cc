@@ -28,6 +28,10 @@ void RequireRight(const SiteProfile& profile) {
     Require(site.node >= SiteProfile::kNone && site.node < node_count,
             "a site has a stack");
   }
+  for (const SiteProfile::MappingSite& site : profile.mapping_sites) {
+    Require(site.node >= SiteProfile::kNone && site.node < node_count,
+            "a mapping has a stack");
+  }
   for (int i = 0; i < node_count; ++i) {
     const SiteProfile::Node& node = profile.nodes[static_cast<size_t>(i)];
     Require(node.parent >= SiteProfile::kNone && node.parent < i,
@@ -45,6 +49,8 @@ void ReadAnyFiles(absl::string_view input) {
                {8, offsetof(SiteFile, time_points), offsetof(SiteFile, tree),
                 offsetof(SiteFile, tree.modules),
                 offsetof(SiteFile, tree.nodes), offsetof(SiteFile, sites)},
+               sites);
+  ApplyPatches(patches, /*first_part=*/8, {offsetof(SiteFile, mapping_sites)},
                sites);
   const absl::StatusOr<SiteProfile> profile =
       ReadSiteProfile(sites.path(), /*peak_number=*/1);

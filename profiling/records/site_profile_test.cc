@@ -18,6 +18,7 @@ using profiling_internal::CallNode;
 using profiling_internal::kMaxSites;
 using profiling_internal::kNoModule;
 using profiling_internal::kSiteMagic;
+using profiling_internal::MappingSiteRecord;
 using profiling_internal::ModuleRecord;
 using profiling_internal::SiteFile;
 using profiling_internal::SiteRecord;
@@ -64,6 +65,9 @@ class SiteProfileTest : public testing::Test {
   }
   void SetNode(size_t i, const CallNode& node) {
     Set(offsetof(SiteFile, tree.nodes) + i * sizeof(node), node);
+  }
+  void SetMappingSite(size_t i, const MappingSiteRecord& site) {
+    Set(offsetof(SiteFile, mapping_sites) + i * sizeof(site), site);
   }
   void SetSite(size_t i, const SiteRecord& site) {
     Set(offsetof(SiteFile, sites) + i * sizeof(site), site);
@@ -113,6 +117,24 @@ TEST_F(SiteProfileTest, WithoutSamplingThePeakIsTheSites) {
   EXPECT_EQ(profile->sites[1].at_peak.bytes, 700);
 }
 
+// The second site has not changed since the peak of mapped bytes.
+TEST_F(SiteProfileTest, MappingsHaveTheirOwnPeak) {
+  Set(offsetof(SiteFile, mapping_site_count), uint32_t{2});
+  Set(offsetof(SiteFile, mapped_peak_number), uint64_t{6});
+  SetMappingSite(0, {2, 1, /*peak_number=*/6, /*mapped_bytes=*/4096,
+                     /*at_peak_bytes=*/8192});
+  SetMappingSite(1, {0, 0, /*peak_number=*/5, /*mapped_bytes=*/12288,
+                     /*at_peak_bytes=*/0});
+  const auto profile = ReadSiteProfile(path_, /*peak_number=*/3);
+  ASSERT_THAT(profile, IsOk());
+  ASSERT_EQ(profile->mapping_sites.size(), 2u);
+  EXPECT_EQ(profile->mapping_sites[0].node, 1);
+  EXPECT_EQ(profile->mapping_sites[0].stage, 1u);
+  EXPECT_EQ(profile->mapping_sites[0].at_peak_bytes, 8192);
+  EXPECT_EQ(profile->mapping_sites[1].node, SiteProfile::kNone);
+  EXPECT_EQ(profile->mapping_sites[1].at_peak_bytes, 12288);
+}
+
 TEST_F(SiteProfileTest, IndicesThatLeadNowhereAreRefused) {
   const auto expect_damaged = [&](absl::string_view what) {
     EXPECT_THAT(
@@ -126,6 +148,12 @@ TEST_F(SiteProfileTest, IndicesThatLeadNowhereAreRefused) {
   site.node = 9;
   SetSite(1, site);
   expect_damaged("no stack");
+  site.node = 2;
+  SetSite(1, site);
+  Set(offsetof(SiteFile, mapping_site_count), uint32_t{1});
+  SetMappingSite(0, {9, 0, 0, 0, 0});
+  expect_damaged("a mapping has no stack");
+  Set(offsetof(SiteFile, mapping_site_count), uint32_t{0});
   Set(offsetof(SiteFile, site_count), kMaxSites + 1);
   expect_damaged("longer than it can be");
   Set(offsetof(SiteFile, magic), uint64_t{1});

@@ -1,6 +1,7 @@
 // The record of where a process's live bytes come from, which its agent keeps
 // in a mapped file. It holds a tree of calls and, for each stack of calls,
-// thread and stage, the bytes allocated there.
+// thread and stage, the bytes allocated there. For each stack of calls and
+// stage it also holds the bytes that the program itself mapped there (mmap).
 //
 //   const uint32_t count = file->site_count.load();
 //   for (uint32_t i = 0; i < count; ++i) Use(file->sites[i].live_bytes);
@@ -56,6 +57,18 @@ struct SiteRecord {
   int64_t at_recent_peak_bytes;
 };
 
+// Memory that the program itself mapped by one stack of calls in one stage.
+// Every mapping is recorded, so these figures are exact.
+struct MappingSiteRecord {
+  uint32_t node;
+  uint32_t stage;
+  // The number of the peak of mapped bytes that the last figure belongs to. If
+  // it is not the last peak's, the site has not changed since that peak.
+  uint64_t peak_number;
+  int64_t mapped_bytes;
+  int64_t at_peak_bytes;
+};
+
 struct TimePoint {
   int64_t time_ns;
   int64_t live_bytes;
@@ -65,8 +78,9 @@ struct TimePoint {
 
 inline constexpr uint32_t kMaxTimePoints = 4096;
 inline constexpr uint32_t kMaxSites = uint32_t{1} << 20;
+inline constexpr uint32_t kMaxMappingSites = uint32_t{1} << 16;
 // The magic number of this layout. A reader refuses any other.
-inline constexpr uint64_t kSiteMagic = 0x33307365'74697366;
+inline constexpr uint64_t kSiteMagic = 0x34307365'74697366;
 
 struct SiteFile {
   uint64_t magic;
@@ -86,9 +100,13 @@ struct SiteFile {
   // The same two figures for the recent peak.
   std::atomic<uint64_t> recent_peak_number;
   std::atomic<int64_t> recent_peak_live_bytes;
+  std::atomic<uint32_t> mapping_site_count;
+  // The number of the last peak of mapped bytes.
+  std::atomic<uint64_t> mapped_peak_number;
   alignas(4096) TimePoint time_points[kMaxTimePoints];
   CallTreeRecord tree;
   alignas(4096) SiteRecord sites[kMaxSites];
+  alignas(4096) MappingSiteRecord mapping_sites[kMaxMappingSites];
 };
 
 }  // namespace footprint::profiling_internal

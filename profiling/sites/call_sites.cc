@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,6 +13,7 @@
 #include "footprint/base/threads/pthread_mutex.h"
 #include "footprint/profiling/heap/coarse_time.h"
 #include "footprint/profiling/heap/heap_accounting.h"
+#include "footprint/profiling/heap/mapping_hooks.h"
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/published_mappings.h"
 #include "footprint/profiling/heap/sample_schedule.h"
@@ -19,6 +21,7 @@
 #include "footprint/profiling/sites/call_tree_writer.h"
 #include "footprint/profiling/sites/current_stack.h"
 #include "footprint/profiling/sites/growing_file.h"
+#include "footprint/profiling/sites/mapping_sites.h"
 #include "footprint/profiling/sites/number_index.h"
 #include "footprint/profiling/sites/site_growth.h"
 #include "footprint/profiling/sites/thread_number.h"
@@ -48,6 +51,7 @@ std::atomic<int64_t> next_time_point_ns{0};
 CallTreeWriter call_tree ABSL_GUARDED_BY(lock);
 GrowingArray site_array ABSL_GUARDED_BY(lock);
 NumberIndex site_index ABSL_GUARDED_BY(lock);
+MappingSites mapping_sites ABSL_GUARDED_BY(lock);
 
 uint64_t PeakNumber() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   if (interval_bytes == 0) {
@@ -270,6 +274,7 @@ __attribute__((constructor(102))) void WatchForks() {
 void ForgetParent() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   site_file.Close();
   growth.Close();
+  mapping_sites.End();
   sites = nullptr;
   every_allocation_is_recorded = false;
   site_index.Clear();
@@ -292,7 +297,7 @@ bool BeginCallSites(int folder, const char* file_name,
   if (opened == nullptr) return false;
   site_array = GrowingArray(&site_file, offsetof(SiteFile, sites),
                             sizeof(SiteRecord), kMaxSites);
-  if (!site_array.Reach(0) ||
+  if (!site_array.Reach(0) || !mapping_sites.Begin(&site_file, opened) ||
       !call_tree.Begin(&site_file, &opened->tree, offsetof(SiteFile, tree))) {
     return false;
   }
@@ -375,6 +380,24 @@ void AttachAgain(const RecordedBlock& detached) {
     AddLive(detached.site, detached.size_bytes, -1);
   }
   SetHasRecordedBlocks(recorded_blocks.size() != 0);
+}
+
+// The lock is this thread's own if a signal handler maps memory and the signal
+// interrupted the recorder. What it maps is then not recorded.
+void ProgramMapped(uintptr_t begin, size_t size_bytes) {
+  if (lock.owner_thread() == gettid()) return;
+  uintptr_t calls[kMaxCalls];
+  const int count = ReadCurrentStack(CallingFrame(), calls);
+  PthreadMutexLock guard(&lock);
+  if (sites == nullptr) return;
+  const uint32_t node = call_tree.FindNode(calls, count);
+  if (!mapping_sites.Map(begin, size_bytes, node, CurrentStage())) NoteFull();
+}
+
+void ProgramUnmapped(uintptr_t begin, size_t size_bytes) {
+  if (lock.owner_thread() == gettid()) return;
+  PthreadMutexLock guard(&lock);
+  if (sites != nullptr && !mapping_sites.Unmap(begin, size_bytes)) NoteFull();
 }
 
 void ForgetCode() {

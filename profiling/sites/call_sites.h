@@ -1,5 +1,7 @@
 // Records where live bytes come from: the calls, thread and stage that
-// allocated each block, and the sum of what was live at the process's peak.
+// allocated each block, and the sum of what was live at the process's peak. It
+// also records which calls mapped memory (mapping_sites.h), by the hooks of
+// mapping_hooks.h.
 //
 //   BeginCallSites(folder, "1234.0.sites", /*sampling_interval_bytes=*/524288);
 //   ...

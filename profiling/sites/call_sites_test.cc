@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -126,6 +127,32 @@ TEST(CallSitesTest, AtAPeakInsideOfReallocBothBlocksCount) {
     EXPECT_LE(large_bytes, peak_bytes);
     free(wall);
     free(moved);
+  }
+}
+
+__attribute__((noinline)) void* MapHere(size_t size_bytes) {
+  void* const pages = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  asm volatile("" : : "r"(pages) : "memory");
+  return pages;
+}
+
+// Both calls are in one function, so their stacks differ only there.
+TEST(CallSitesTest, MappingsAreRecordedByTheirCalls) {
+  for (const int64_t interval_bytes : {int64_t{0}, int64_t{1} << 30}) {
+    Recording recording(interval_bytes);
+    void* const first = MapHere(size_t{1} << 20);
+    void* const second = MapHere(size_t{3} << 20);
+    munmap(first, size_t{1} << 20);
+    munmap(second, size_t{2} << 20);
+    const SiteProfile profile = recording.Read();
+    munmap(static_cast<char*>(second) + (size_t{2} << 20), size_t{1} << 20);
+    std::vector<int64_t> at_peak_bytes;
+    for (const SiteProfile::MappingSite& site : profile.mapping_sites) {
+      if (site.node == SiteProfile::kNone) continue;
+      at_peak_bytes.push_back(site.at_peak_bytes);
+    }
+    EXPECT_THAT(at_peak_bytes, testing::ElementsAre(1 << 20, 3 << 20));
   }
 }
 
