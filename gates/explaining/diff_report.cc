@@ -69,13 +69,17 @@ std::string FormatHead(const DiffNode& node) {
                                                             : "");
 }
 
+bool IsSite(const DiffNode& node) {
+  return node.kind == Kind::kSite || node.kind == Kind::kMapping;
+}
+
 // The lines of a tree as rows of a table.
 class TreeRows {
  public:
   explicit TreeRows(ReportTable* table) : table_(*table) {}
 
   void Add(const DiffNode& node, size_t depth) {
-    if (node.kind == Kind::kSite) {
+    if (IsSite(node)) {
       // A site has one figure, which is on the same line.
       for (const MetricChange& change : node.changes) {
         const std::string words = DescribeChange(node, change);
@@ -96,12 +100,15 @@ class TreeRows {
     for (const MetricChange& change : node.changes) {
       AddRow(node, depth + 1, DescribeChange(node, change), &change);
     }
-    bool has_sites = false;
+    Kind last_kind = Kind::kPhase;
     for (const DiffNode& child : node.children) {
-      const bool is_site = child.kind == Kind::kSite;
-      if (is_site && !has_sites) AddRow(node, depth + 1, "held at the peak:");
-      has_sites |= is_site;
-      Add(child, depth + (is_site ? 2 : 1));
+      if (IsSite(child) && child.kind != last_kind) {
+        AddRow(node, depth + 1,
+               child.kind == Kind::kSite ? "held at the peak:"
+                                         : "mapped at the peak:");
+      }
+      last_kind = child.kind;
+      Add(child, depth + (IsSite(child) ? 2 : 1));
     }
   }
 
@@ -115,7 +122,7 @@ class TreeRows {
   void AddRow(const DiffNode& node, size_t depth, const std::string& line,
               const MetricChange* change = nullptr) {
     static constexpr const char* kKinds[] = {"deployment", "benchmark", "phase",
-                                             "site"};
+                                             "site", "mapping"};
     ReportRow row;
     row.depth = depth;
     row.cells = {TextValue(line),

@@ -183,15 +183,10 @@ class Explaining {
       explanation->phases.push_back({phase.name(), *reading.bytes_or_count});
     }
     SortLargestFirst(&explanation->phases);
-    // These parts are of the heap's peak, so they do not explain mappings or
-    // calls.
-    const MetricKind metric = explanation->judgement.metric();
-    if (metric != PEAK_LIVE_USABLE_BYTES &&
-        metric != PEAK_LIVE_ABSOLUTE_USABLE_BYTES &&
-        metric != PEAK_LIVE_REQUESTED_BYTES) {
-      return;
-    }
-    for (const Attribution& attribution : benchmark.peak_attribution()) {
+    const auto* const attributions =
+        FindPeakHolders(benchmark, explanation->judgement.metric());
+    if (attributions == nullptr) return;
+    for (const Attribution& attribution : *attributions) {
       explanation->held_at_peak.push_back(
           {attribution.site(), attribution.live_bytes()});
     }

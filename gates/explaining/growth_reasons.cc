@@ -65,14 +65,19 @@ void AddPhase(const DiffNode& benchmark, MetricKind metric,
       phase->name, " ", FormatGrowth(metric, *GrowthOf(*phase, metric))));
 }
 
-void AddSites(const DiffNode& benchmark, std::vector<std::string>* reasons) {
+// Adds the sites of this kind that grew.
+void AddSites(const DiffNode& benchmark, Kind kind,
+              std::vector<std::string>* reasons) {
   size_t count = 0;
   for (const DiffNode& child : benchmark.children) {
-    if (child.kind != Kind::kSite || IsPhaseAlone(child.name)) continue;
-    const int64_t growth = GrowthOf(child, PEAK_LIVE_USABLE_BYTES).value_or(0);
+    if (child.kind != kind || IsPhaseAlone(child.name)) continue;
+    const MetricKind metric =
+        kind == Kind::kMapping ? PEAK_MAPPED_BYTES : PEAK_LIVE_USABLE_BYTES;
+    const int64_t growth = GrowthOf(child, metric).value_or(0);
     if (growth <= 0 || ++count > kMostSites) continue;
     reasons->push_back(absl::StrCat(
-        FormatGrowth(PEAK_LIVE_USABLE_BYTES, growth), " held by ", child.name,
+        FormatGrowth(metric, growth),
+        kind == Kind::kMapping ? " mapped by " : " held by ", child.name,
         child.presence == Presence::kAdded ? ", which is new" : ""));
   }
   if (count > kMostSites) {
@@ -80,8 +85,9 @@ void AddSites(const DiffNode& benchmark, std::vector<std::string>* reasons) {
   }
 }
 
-bool IsOfHeap(MetricKind metric) {
-  return metric != PEAK_MAPPED_BYTES && metric != PEAK_RESIDENT_BYTES;
+bool IsOfMappings(MetricKind metric) {
+  return metric == PEAK_MAPPED_BYTES || metric == PEAK_RESIDENT_BYTES ||
+         metric == RESIDENT_ANONYMOUS_BYTES || metric == RESIDENT_FILE_BYTES;
 }
 
 }  // namespace
@@ -120,8 +126,11 @@ std::vector<std::string> FindGrowthReasons(const DiffNode& benchmark,
     if (!leak.empty()) reasons.push_back(leak);
   }
   AddPhase(benchmark, metric, &reasons);
-  if (!IsOfHeap(metric)) return reasons;
-  AddSites(benchmark, &reasons);
+  if (IsOfMappings(metric)) {
+    AddSites(benchmark, Kind::kMapping, &reasons);
+    return reasons;
+  }
+  AddSites(benchmark, Kind::kSite, &reasons);
   const int64_t calls = GrowthOf(benchmark, ALLOCATION_COUNT).value_or(0);
   if (calls > 0) {
     reasons.push_back(absl::StrCat(FormatCount(calls),

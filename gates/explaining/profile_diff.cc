@@ -111,14 +111,15 @@ void SortByGrowth(std::vector<DiffNode>* nodes) {
                    });
 }
 
-DiffNode DiffSite(const Pairs<Attribution>::Pair& pair) {
+DiffNode DiffSite(const Pairs<Attribution>::Pair& pair, DiffNode::Kind kind,
+                  MetricKind metric) {
   DiffNode node;
-  node.kind = DiffNode::Kind::kSite;
+  node.kind = kind;
   node.presence = pair.presence();
   // The name has the line of the later profile.
   node.name = (pair.after != nullptr ? pair.after : pair.before)->site();
   MetricChange change;
-  change.metric = PEAK_LIVE_USABLE_BYTES;
+  change.metric = metric;
   if (pair.before != nullptr) change.before = pair.before->live_bytes();
   if (pair.after != nullptr) change.after = pair.after->live_bytes();
   if (change.before != change.after) node.changes.push_back(change);
@@ -214,12 +215,14 @@ std::string SiteWithoutLine(const std::string& site) {
   return is_line ? site.substr(0, open) : site;
 }
 
-// Returns the sites of a benchmark, by their names without lines. Several lines
-// of one function are one site, since an edit moves them all.
+using Attributions = google::protobuf::RepeatedPtrField<Attribution>;
+
+// Returns the sites by their names without lines. Several lines of one function
+// are one site, since an edit moves them all.
 std::map<std::string, Attribution> SitesByFunction(
-    const BenchmarkMemory& benchmark) {
+    const Attributions& attributions) {
   std::map<std::string, Attribution> sites;
-  for (const Attribution& attribution : benchmark.peak_attribution()) {
+  for (const Attribution& attribution : attributions) {
     const std::string function = SiteWithoutLine(attribution.site());
     const auto [site, is_new] = sites.try_emplace(function, attribution);
     if (is_new) continue;
@@ -228,6 +231,24 @@ std::map<std::string, Attribution> SitesByFunction(
         SaturatedSum(site->second.live_bytes(), attribution.live_bytes()));
   }
   return sites;
+}
+
+void AddSites(const Attributions& before, const Attributions& after,
+              DiffNode::Kind kind, MetricKind metric,
+              std::vector<DiffNode>* nodes) {
+  const std::map<std::string, Attribution> old_sites = SitesByFunction(before);
+  const std::map<std::string, Attribution> new_sites = SitesByFunction(after);
+  Pairs<Attribution> sites;
+  for (const auto& [function, site] : old_sites) {
+    sites.Of(function).before = &site;
+  }
+  for (const auto& [function, site] : new_sites) {
+    sites.Of(function).after = &site;
+  }
+  for (const auto& site : sites.all()) {
+    DiffNode node = DiffSite(site, kind, metric);
+    if (HasDifference(node)) nodes->push_back(std::move(node));
+  }
 }
 
 DiffNode DiffBenchmark(const Pairs<BenchmarkMemory>::Pair& pair) {
@@ -240,21 +261,15 @@ DiffNode DiffBenchmark(const Pairs<BenchmarkMemory>::Pair& pair) {
     node.notes = FindProcessNotes(*pair.before, *pair.after);
   }
   node.children = PhaseTree(pair.before, pair.after).Nodes();
-  Pairs<Attribution> sites;
-  std::map<std::string, Attribution> by_function[2];
-  for (const bool is_before : {true, false}) {
-    const BenchmarkMemory* const side = is_before ? pair.before : pair.after;
-    if (side == nullptr) continue;
-    by_function[is_before] = SitesByFunction(*side);
-    for (const auto& [function, attribution] : by_function[is_before]) {
-      auto& site = sites.Of(function);
-      (is_before ? site.before : site.after) = &attribution;
-    }
-  }
-  for (const auto& site : sites.all()) {
-    DiffNode child = DiffSite(site);
-    if (HasDifference(child)) node.children.push_back(std::move(child));
-  }
+  const BenchmarkMemory& before = pair.before != nullptr
+                                      ? *pair.before
+                                      : BenchmarkMemory::default_instance();
+  const BenchmarkMemory& after =
+      pair.after != nullptr ? *pair.after : BenchmarkMemory::default_instance();
+  AddSites(before.peak_attribution(), after.peak_attribution(),
+           DiffNode::Kind::kSite, PEAK_LIVE_USABLE_BYTES, &node.children);
+  AddSites(before.mapped_attribution(), after.mapped_attribution(),
+           DiffNode::Kind::kMapping, PEAK_MAPPED_BYTES, &node.children);
   SortByGrowth(&node.children);
   return node;
 }

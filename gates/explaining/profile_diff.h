@@ -37,19 +37,22 @@ struct MetricChange {
 };
 
 struct DiffNode {
-  enum class Kind { kDeployment, kBenchmark, kPhase, kSite };
+  // A site held bytes of the heap at the peak; a mapping held bytes at the peak
+  // of mapped bytes.
+  enum class Kind { kDeployment, kBenchmark, kPhase, kSite, kMapping };
   enum class Presence { kBoth, kAdded, kRemoved };
 
   Kind kind = Kind::kDeployment;
   Presence presence = Presence::kBoth;
   std::string name;
   // For a benchmark or phase, the metrics that differ, in the schema's order;
-  // for a deployment, the highest peak of its benchmarks; for a site, the bytes
-  // that it held at the peak. A node that was added or removed has all of its
-  // metrics.
+  // for a deployment, the highest peak of its benchmarks; for a site or
+  // mapping, the bytes that it held at its peak. A node that was added or
+  // removed has all of its metrics.
   std::vector<MetricChange> changes;
   // The parts that differ, the largest growth first. Unknown growth counts as
-  // zero there. A benchmark has its phases before its sites.
+  // zero there. A benchmark has its phases before its sites, and these before
+  // its mappings.
   std::vector<DiffNode> children;
   // Further remarks: another environment, a producer that failed, new child
   // processes and threads.

@@ -63,17 +63,13 @@ void AddHighestPhase(const BenchmarkMemory& benchmark,
   }
 }
 
-bool IsPeakOfHeap(MetricKind metric) {
-  return metric == PEAK_LIVE_USABLE_BYTES ||
-         metric == PEAK_LIVE_ABSOLUTE_USABLE_BYTES ||
-         metric == PEAK_LIVE_REQUESTED_BYTES;
-}
-
 void AddHolders(const BenchmarkMemory& benchmark, const Judgement& judgement,
                 std::vector<std::string>* reasons) {
-  if (!IsPeakOfHeap(judgement.metric())) return;
+  const auto* const attributions =
+      FindPeakHolders(benchmark, judgement.metric());
+  if (attributions == nullptr) return;
   std::vector<const Attribution*> sites;
-  for (const Attribution& site : benchmark.peak_attribution()) {
+  for (const Attribution& site : *attributions) {
     if (!IsPhaseAlone(site.site())) sites.push_back(&site);
   }
   std::stable_sort(sites.begin(), sites.end(),
@@ -88,7 +84,8 @@ void AddHolders(const BenchmarkMemory& benchmark, const Judgement& judgement,
   }
   if (holders.empty()) return;
   reasons->push_back(
-      absl::StrCat("held at the peak: ", absl::StrJoin(holders, ", ")));
+      absl::StrCat(judgement.metric() == PEAK_MAPPED_BYTES ? "mapped" : "held",
+                   " at the peak: ", absl::StrJoin(holders, ", ")));
 }
 
 // Adds what grew in this benchmark since `before`. Returns whether it added

@@ -72,11 +72,10 @@ absl::Status AddMappingSites(const RecordFileReader& file, const SiteFile& head,
     if (record.node > profile->nodes.size()) {
       return file.Damaged("a mapping has no stack");
     }
-    profile->mapping_sites.push_back({static_cast<int>(record.node) - 1,
-                                      record.stage,
-                                      record.peak_number == peak_number
-                                          ? record.at_peak_bytes
-                                          : record.mapped_bytes});
+    profile->mapping_sites.push_back(
+        {static_cast<int>(record.node) - 1, record.stage,
+         record.peak_number == peak_number ? record.at_peak_bytes
+                                           : record.mapped_bytes});
   }
   return absl::OkStatus();
 }

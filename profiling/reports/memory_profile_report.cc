@@ -212,9 +212,11 @@ std::map<int, int> AddPhases(const MeasuredImage& image,
   return phase_of;
 }
 
+using Attributions = google::protobuf::RepeatedPtrField<Attribution>;
+
 void AddAttribution(const std::string& site, int64_t bytes,
-                    BenchmarkMemory* memory) {
-  Attribution* const attribution = memory->add_peak_attribution();
+                    Attributions* attributions) {
+  Attribution* const attribution = attributions->Add();
   attribution->set_site(site);
   attribution->set_live_bytes(bytes);
 }
@@ -227,17 +229,11 @@ std::string DescribeSite(const CodeFrame& frame) {
                       frame.line(), ")");
 }
 
-void AttributePeak(const MeasuredRun& run, const MeasuredImage& image,
-                   const std::map<int, int>& phase_of,
-                   BenchmarkMemory* memory) {
-  // Adds up the bytes at the peak by phase and place.
-  const CodePlaces places(run);
-  std::map<std::pair<int, uint32_t>, int64_t> bytes_of_place;
-  for (const SiteAmounts& site : image.sites()) {
-    const int phase = phase_of.at(static_cast<int>(site.stage()));
-    int64_t& bytes = bytes_of_place[{phase, places.OfCall(site.call())}];
-    bytes = SaturatedSum(bytes, site.at_peak().bytes());
-  }
+// Bytes by phase and place in the code.
+using BytesOfPlace = std::map<std::pair<int, uint32_t>, int64_t>;
+
+void AddPlaces(const CodePlaces& places, const BytesOfPlace& bytes_of_place,
+               const BenchmarkMemory& memory, Attributions* attributions) {
   // Adds up the bytes of each function, and finds its line with the most bytes.
   struct Holder {
     int64_t bytes = 0;
@@ -249,7 +245,7 @@ void AttributePeak(const MeasuredRun& run, const MeasuredImage& image,
     const auto& [phase, place] = key;
     const std::string stage =
         phase < 0 ? ""
-                  : absl::StrCat("phase:", memory->phases(phase).name(), "/");
+                  : absl::StrCat("phase:", memory.phases(phase).name(), "/");
     const CodeFrame& frame = places.FindShownFrame(place);
     Holder& holder = holders[absl::StrCat(stage, "site:", frame.function())];
     holder.bytes = SaturatedSum(holder.bytes, place_bytes);
@@ -267,12 +263,38 @@ void AttributePeak(const MeasuredRun& run, const MeasuredImage& image,
   for (size_t i = 0; i < sorted.size(); ++i) {
     const auto& [negative_bytes, site] = sorted[i];
     if (i < kMaxAttributions) {
-      AddAttribution(site, -negative_bytes, memory);
+      AddAttribution(site, -negative_bytes, attributions);
     } else {
       other_bytes = SaturatedSum(other_bytes, -negative_bytes);
     }
   }
-  if (other_bytes > 0) AddAttribution("other sites", other_bytes, memory);
+  if (other_bytes > 0) AddAttribution("other sites", other_bytes, attributions);
+}
+
+// Without sampling the figures of the heap are exact; those of mappings always
+// are.
+void AttributePeaks(const MeasuredRun& run, const MeasuredImage& image,
+                    const std::map<int, int>& phase_of,
+                    BenchmarkMemory* memory) {
+  const CodePlaces places(run);
+  const auto key_of = [&](uint32_t stage, uint32_t call) {
+    return std::pair(phase_of.at(static_cast<int>(stage)), places.OfCall(call));
+  };
+  BytesOfPlace live_bytes;
+  for (const SiteAmounts& site : image.sites()) {
+    int64_t& bytes = live_bytes[key_of(site.stage(), site.call())];
+    bytes = SaturatedSum(bytes, site.at_peak().bytes());
+  }
+  BytesOfPlace mapped_bytes;
+  for (const MappingAmounts& mapping : image.mappings()) {
+    int64_t& bytes = mapped_bytes[key_of(mapping.stage(), mapping.call())];
+    bytes = SaturatedSum(bytes, mapping.at_peak_bytes());
+  }
+  if (run.sampling_interval_bytes() == 0) {
+    AddPlaces(places, live_bytes, *memory, memory->mutable_peak_attribution());
+  }
+  AddPlaces(places, mapped_bytes, *memory,
+            memory->mutable_mapped_attribution());
 }
 
 // Returns true, and sets the reason, if the figures do not cover the whole
@@ -340,9 +362,7 @@ MemoryProfile MemoryProfileReport(const MeasuredRun& run) {
   SetName(run, memory);
   AddProgramMetrics(run, *image, memory->mutable_metrics());
   const std::map<int, int> phase_of = AddPhases(*image, memory);
-  if (image->has_sites() && run.sampling_interval_bytes() == 0) {
-    AttributePeak(run, *image, phase_of, memory);
-  }
+  if (image->has_sites()) AttributePeaks(run, *image, phase_of, memory);
   AddUnaccounted(run, memory);
   int lost_child_count = 0;
   for (const MeasuredImage& each : run.images()) {

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/format_bytes.h"
@@ -11,6 +13,7 @@
 #include "footprint/profiling/reports/unaccounted_memory.h"
 #include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/code_owner.h"
+#include "footprint/profiling/runs/code_places.h"
 #include "footprint/profiling/runs/measured_images.h"
 
 namespace footprint {
@@ -238,6 +241,34 @@ ReportFigure ContainerAndTrial(const ContainerNeeds& needs) {
   return figure;
 }
 
+// Returns the places that mapped most, as notes.
+ReportFigure Mapped(const MeasuredRun& run, const MeasuredImage& image) {
+  constexpr size_t kMostPlaces = 3;
+  ReportFigure figure = {"mapped", BytesValue(image.peak_mapped_bytes()),
+                         "addresses that the program mapped itself"};
+  figure.is_detail = image.peak_mapped_bytes() == 0;
+  if (image.mappings().empty()) return figure;
+  const CodePlaces places(run);
+  std::map<uint32_t, int64_t> bytes_of_place;
+  for (const MappingAmounts& mapping : image.mappings()) {
+    int64_t& bytes = bytes_of_place[places.OfCall(mapping.call())];
+    bytes = SaturatedSum(bytes, mapping.at_peak_bytes());
+  }
+  std::vector<std::pair<int64_t, uint32_t>> largest;
+  for (const auto& [place, bytes] : bytes_of_place) {
+    largest.emplace_back(-bytes, place);
+  }
+  std::sort(largest.begin(), largest.end());
+  for (size_t i = 0; i < std::min(kMostPlaces, largest.size()); ++i) {
+    const CodeFrame& frame = places.FindShownFrame(largest[i].second);
+    figure.notes.push_back(
+        absl::StrCat(FormatRoundedBytes(-largest[i].first), " were mapped by ",
+                     ShortenText(frame.function(), kMostCommandBytes), " (",
+                     PlaceText(frame), ")"));
+  }
+  return figure;
+}
+
 // Adds nothing without a name.
 void AddDetail(const char* name, ReportUnit unit, int64_t number,
                const char* detail, std::vector<ReportFigure>* figures) {
@@ -259,9 +290,7 @@ void AddRunFigures(const MeasuredRun& run, const MeasuredImage& image,
   figures.push_back(Peak(run, image));
   figures.push_back(Where(image, rows, own_lines));
   if (!is_resident_first) figures.push_back(Resident(run));
-  figures.push_back({"mapped", BytesValue(image.peak_mapped_bytes()),
-                     "addresses that the program mapped itself"});
-  figures.back().is_detail = image.peak_mapped_bytes() == 0;
+  figures.push_back(Mapped(run, image));
   figures.push_back(Allocated(image));
   if (image.has_totals()) {
 #define FOOTPRINT_ADD(field, value, unit, name, detail) \

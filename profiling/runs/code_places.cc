@@ -19,6 +19,7 @@ CodeFrame MakeFrameBeforeRecord() {
 
 bool ServesItsCaller(const CodeFrame& frame) {
   return frame.kind() == CodeFrame::ALLOCATOR ||
+         frame.kind() == CodeFrame::C_LIBRARY ||
          frame.kind() == CodeFrame::INTERPRETER;
 }
 

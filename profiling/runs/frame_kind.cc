@@ -59,11 +59,23 @@ bool IsAllocator(absl::string_view function) {
   return false;
 }
 
+// Returns whether an object is the C library or the dynamic loader. Before
+// glibc 2.34 threads were in a library of their own.
+bool IsCLibrary(absl::string_view module) {
+  const absl::string_view name = module.substr(module.rfind('/') + 1);
+  for (absl::string_view prefix :
+       {"libc.so", "libc-2.", "ld-linux", "ld-2.", "libpthread"}) {
+    if (absl::StartsWith(name, prefix)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-CodeFrame::Kind NativeFrameKind(absl::string_view function) {
-  return IsAllocator(WithoutReturnType(function)) ? CodeFrame::ALLOCATOR
-                                                  : CodeFrame::NATIVE;
+CodeFrame::Kind NativeFrameKind(absl::string_view function,
+                                absl::string_view module) {
+  if (IsAllocator(WithoutReturnType(function))) return CodeFrame::ALLOCATOR;
+  return IsCLibrary(module) ? CodeFrame::C_LIBRARY : CodeFrame::NATIVE;
 }
 
 }  // namespace footprint

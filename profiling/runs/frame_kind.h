@@ -1,11 +1,13 @@
 // Finds whether a native function allocates for its caller.
 //
-//   NativeFrameKind("operator new(unsigned long)");  // ALLOCATOR
-//   NativeFrameKind("Fit(Matrix const&)");           // NATIVE
+//   NativeFrameKind("operator new(unsigned long)", "/usr/bin/train");
+//                                                           // ALLOCATOR
+//   NativeFrameKind("fopen", "/lib/x86_64-linux-gnu/libc.so.6");  // C_LIBRARY
+//   NativeFrameKind("Fit(Matrix const&)", "/usr/bin/train");      // NATIVE
 //
-// It uses the demangled name. Allocators are malloc and related functions,
-// functions that libraries put around them, operator new, and the standard
-// library. Pure; thread-safe.
+// It uses the demangled name and the object's file. Allocators are malloc and
+// related functions, functions that libraries put around them, operator new,
+// and the standard library. Pure; thread-safe.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_FRAME_KIND_H_
 #define FOOTPRINT_PROFILING_RUNS_FRAME_KIND_H_
@@ -15,7 +17,8 @@
 
 namespace footprint {
 
-CodeFrame::Kind NativeFrameKind(absl::string_view function);
+CodeFrame::Kind NativeFrameKind(absl::string_view function,
+                                absl::string_view module);
 
 }  // namespace footprint
 

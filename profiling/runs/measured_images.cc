@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
@@ -179,6 +180,23 @@ void SetSites(const MeasuredProcess& process, const Threads& threads,
             });
 }
 
+void SetMappings(const SiteProfile& profile, NativeCalls* calls,
+                 MeasuredImage* image) {
+  std::map<std::pair<uint32_t, uint32_t>, int64_t> bytes_at_peak;
+  for (const SiteProfile::MappingSite& site : profile.mapping_sites) {
+    int64_t& bytes = bytes_at_peak[{calls->FindCall(site.node),
+                                    KnownStage(site.stage, *image)}];
+    bytes = SaturatedSum(bytes, site.at_peak_bytes);
+  }
+  for (const auto& [key, bytes] : bytes_at_peak) {
+    if (bytes <= 0) continue;
+    MappingAmounts* const mapping = image->add_mappings();
+    mapping->set_call(key.first);
+    mapping->set_stage(key.second);
+    mapping->set_at_peak_bytes(bytes);
+  }
+}
+
 // Returns null if the process is not an interpreter.
 const PythonCodes* FindPythonCodes(const MeasuredProcess& process) {
   return process.python.has_value() ? &*process.python : nullptr;
@@ -247,6 +265,7 @@ void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
     NativeCalls calls(process.sites->modules, process.sites->nodes, &symbolizer,
                       &forest, FindPythonCodes(process));
     SetSites(process, threads, &calls, image);
+    SetMappings(*process.sites, &calls, image);
     threads.Write(image);
     SetTimeline(*process.sites, process.peak_stage, image);
     if (process.growth.has_value()) {

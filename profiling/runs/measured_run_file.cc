@@ -67,6 +67,11 @@ absl::Status CheckSites(const MeasuredImage& image, const IndexCheck& check) {
     status.Update(CheckAmount(site.allocated()));
     if (!status.ok()) return status;
   }
+  for (const MappingAmounts& mapping : image.mappings()) {
+    absl::Status status = check.Call(mapping.call());
+    status.Update(check.Stage(mapping.stage()));
+    if (!status.ok()) return status;
+  }
   for (const CopyAmounts& copy : image.copies()) {
     absl::Status status = check.Call(copy.call());
     status.Update(check.Stage(copy.stage()));

@@ -134,7 +134,7 @@ std::vector<uint32_t> NativeCalls::LookUp(const CallTree::Node& node,
   if (found.empty()) found.push_back(FrameWithoutSymbol(module, node.address));
   std::vector<uint32_t> frames;
   for (CodeFrame& frame : found) {
-    const CodeFrame::Kind kind = NativeFrameKind(frame.function());
+    const CodeFrame::Kind kind = NativeFrameKind(frame.function(), module.path);
     frame.set_kind(kind == CodeFrame::NATIVE && is_below_python &&
                            IsInterpreter(module)
                        ? CodeFrame::INTERPRETER

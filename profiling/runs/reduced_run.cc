@@ -19,12 +19,16 @@ struct PlaceFigures {
   Amount at_peak;
   Amount at_end;
   Amount allocated;
+  Amount mapped;
   int64_t processor_ns = 0;
 
   void Add(const SiteAmounts& site) {
     AddTo(site.at_peak(), &at_peak);
     AddTo(site.at_end(), &at_end);
     AddTo(site.allocated(), &allocated);
+  }
+  void Add(const MappingAmounts& mapping) {
+    mapped.set_bytes(SaturatedSum(mapped.bytes(), mapping.at_peak_bytes()));
   }
   void Add(const ProcessorTime& time) {
     for (int64_t ns :
@@ -62,6 +66,7 @@ class Reducer {
   void Reduce(MeasuredImage* image) {
     FindKept(*image);
     MergeSites(image);
+    MergeMappings(image);
     MergeCopies(image);
     MergeTimes(image);
     for (LiveMoment& moment : *image->mutable_moments()) Merge(&moment);
@@ -77,6 +82,10 @@ class Reducer {
       places[places_.OfCall(site.call())].Add(site);
       all.Add(site);
     }
+    for (const MappingAmounts& mapping : image.mappings()) {
+      places[places_.OfCall(mapping.call())].Add(mapping);
+      all.Add(mapping);
+    }
     for (const ProcessorTime& time : image.processor_time()) {
       places[places_.OfCall(time.call())].Add(time);
       all.Add(time);
@@ -86,6 +95,7 @@ class Reducer {
       is_kept_[place] = ReachesMemory(figures.at_peak, all.at_peak) ||
                         ReachesMemory(figures.at_end, all.at_end) ||
                         ReachesMemory(figures.allocated, all.allocated) ||
+                        ReachesMemory(figures.mapped, all.mapped) ||
                         Reaches(figures.processor_ns, all.processor_ns,
                                 thresholds_.processor_percent, 1);
     }
@@ -144,6 +154,22 @@ class Reducer {
     }
     image->clear_sites();
     for (auto& [key, site] : merged) *image->add_sites() = std::move(site);
+  }
+
+  void MergeMappings(MeasuredImage* image) {
+    std::map<std::pair<uint32_t, uint32_t>, MappingAmounts> merged;
+    for (const MappingAmounts& mapping : image->mappings()) {
+      const uint32_t call = CallFor(mapping.call());
+      MappingAmounts& sum = merged[{call, mapping.stage()}];
+      sum.set_call(call);
+      sum.set_stage(mapping.stage());
+      sum.set_at_peak_bytes(
+          SaturatedSum(sum.at_peak_bytes(), mapping.at_peak_bytes()));
+    }
+    image->clear_mappings();
+    for (auto& [key, mapping] : merged) {
+      *image->add_mappings() = std::move(mapping);
+    }
   }
 
   void Merge(LiveMoment* moment) {

@@ -42,6 +42,20 @@ MetricReading ReadMetric(const Phase& phase, MetricKind kind) {
   return Read(phase, kind);
 }
 
+const google::protobuf::RepeatedPtrField<Attribution>* FindPeakHolders(
+    const BenchmarkMemory& benchmark, MetricKind kind) {
+  switch (kind) {
+    case PEAK_LIVE_USABLE_BYTES:
+    case PEAK_LIVE_ABSOLUTE_USABLE_BYTES:
+    case PEAK_LIVE_REQUESTED_BYTES:
+      return &benchmark.peak_attribution();
+    case PEAK_MAPPED_BYTES:
+      return &benchmark.mapped_attribution();
+    default:
+      return nullptr;
+  }
+}
+
 const char* WhyUnknown(MetricKnowledge knowledge) {
   switch (knowledge) {
     case MetricKnowledge::kKnown:

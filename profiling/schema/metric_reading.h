@@ -44,6 +44,11 @@ const Metric* FindMetric(
 MetricReading ReadMetric(const BenchmarkMemory& benchmark, MetricKind kind);
 MetricReading ReadMetric(const Phase& phase, MetricKind kind);
 
+// Returns the sites that held the bytes of a peak of that kind, which live as
+// long as the benchmark. Returns null for kinds that no sites explain.
+const google::protobuf::RepeatedPtrField<Attribution>* FindPeakHolders(
+    const BenchmarkMemory& benchmark, MetricKind kind);
+
 // Returns the end of a sentence that begins with the metric, such as "was not
 // the same in every process". Empty for kKnown. Lives for ever.
 const char* WhyUnknown(MetricKnowledge knowledge);

@@ -219,10 +219,35 @@ void SortMetrics(const MeasuredPhase& measured) {
   }
 }
 
-std::string AttributionBytes(const BenchmarkMemory& benchmark) {
-  BenchmarkMemory only;
-  *only.mutable_peak_attribution() = benchmark.peak_attribution();
-  return only.SerializeAsString();
+using Attributions = google::protobuf::RepeatedPtrField<Attribution>;
+
+// Merges what held the bytes of a peak. It is left out unless all processes
+// agree on it and on the peak: the attribution of a peak that varies may repeat
+// by chance.
+void MergeAttribution(const std::vector<MemoryMeasurement>& processes,
+                      int index, MetricKind peak_kind,
+                      const Attributions& (BenchmarkMemory::*attribution)()
+                          const,
+                      const BenchmarkMemory& merged,
+                      Attributions* merged_attribution) {
+  const Metric* const peak = FindMetric(merged.metrics(), peak_kind);
+  const bool does_peak_vary =
+      peak != nullptr
+          ? peak->determinism() != EXACT
+          : std::count(merged.unrepeated().begin(), merged.unrepeated().end(),
+                       static_cast<int>(peak_kind)) > 0;
+  if (does_peak_vary) return;
+  const auto bytes_of = [&](const MemoryMeasurement& process) {
+    BenchmarkMemory only;
+    *only.mutable_peak_attribution() =
+        (process.profile.benchmarks(index).*attribution)();
+    return only.SerializeAsString();
+  };
+  const std::string first = bytes_of(processes[0]);
+  for (const MemoryMeasurement& process : processes) {
+    if (bytes_of(process) != first) return;
+  }
+  *merged_attribution = (processes[0].profile.benchmarks(index).*attribution)();
 }
 
 void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
@@ -240,27 +265,16 @@ void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
                          merged->mutable_order_dependent(),
                          samples,
                          policy};
-  bool is_attribution_equal = true;
   for (const MemoryMeasurement& process : processes) {
-    const BenchmarkMemory& benchmark = process.profile.benchmarks(index);
-    whole.sources.push_back(&benchmark.metrics());
-    is_attribution_equal =
-        is_attribution_equal &&
-        AttributionBytes(benchmark) == AttributionBytes(first);
+    whole.sources.push_back(&process.profile.benchmarks(index).metrics());
   }
   SortMetrics(whole);
-  // The attribution of a peak that varies may repeat by chance, so it is left
-  // out.
-  const Metric* const peak =
-      FindMetric(merged->metrics(), PEAK_LIVE_USABLE_BYTES);
-  const bool does_peak_vary =
-      peak != nullptr
-          ? peak->determinism() != EXACT
-          : std::count(merged->unrepeated().begin(), merged->unrepeated().end(),
-                       static_cast<int>(PEAK_LIVE_USABLE_BYTES)) > 0;
-  if (is_attribution_equal && !does_peak_vary) {
-    *merged->mutable_peak_attribution() = first.peak_attribution();
-  }
+  MergeAttribution(processes, index, PEAK_LIVE_USABLE_BYTES,
+                   &BenchmarkMemory::peak_attribution, *merged,
+                   merged->mutable_peak_attribution());
+  MergeAttribution(processes, index, PEAK_MAPPED_BYTES,
+                   &BenchmarkMemory::mapped_attribution, *merged,
+                   merged->mutable_mapped_attribution());
   // Merges the figures of each phase.
   for (int i = 0; i < first.phases_size(); ++i) {
     Phase* phase = merged->add_phases();

@@ -67,6 +67,18 @@ std::string MetricsText(const Measured& measured, const std::string& indent) {
   return text;
 }
 
+std::string AttributionText(
+    const char* heading,
+    const google::protobuf::RepeatedPtrField<Attribution>& attributions) {
+  if (attributions.empty()) return "";
+  std::vector<Row> rows;
+  for (const Attribution& attribution : attributions) {
+    rows.push_back({EscapeForTerminal(attribution.site()),
+                    FormatBytes(attribution.live_bytes()), ""});
+  }
+  return absl::StrCat("  ", heading, "\n", RowsText(rows, "    "));
+}
+
 std::string BenchmarkText(const BenchmarkMemory& benchmark) {
   std::string text = absl::StrCat("\n", EscapeForTerminal(benchmark.name()),
                                   "\n", MetricsText(benchmark, "  "));
@@ -80,13 +92,11 @@ std::string BenchmarkText(const BenchmarkMemory& benchmark) {
     absl::StrAppend(&text, "  phase ", EscapeForTerminal(phase.name()), "\n",
                     MetricsText(phase, "    "));
   }
-  if (benchmark.peak_attribution().empty()) return text;
-  std::vector<Row> rows;
-  for (const Attribution& attribution : benchmark.peak_attribution()) {
-    rows.push_back({EscapeForTerminal(attribution.site()),
-                    FormatBytes(attribution.live_bytes()), ""});
-  }
-  return absl::StrCat(text, "  live at the peak\n", RowsText(rows, "    "));
+  absl::StrAppend(
+      &text, AttributionText("live at the peak", benchmark.peak_attribution()),
+      AttributionText("mapped at the peak of mapped bytes",
+                      benchmark.mapped_attribution()));
+  return text;
 }
 
 std::string FailureText(const ProducerFailure& failure) {

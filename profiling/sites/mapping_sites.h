@@ -11,7 +11,8 @@
 // first changes after it.
 //
 // Works inside mmap. Thread-compatible. Memory: 32 bytes a site in the file, an
-// index of 32 to 64 bytes a site, and 24 to 48 bytes a mapping (owned_ranges.h).
+// index of 32 to 64 bytes a site, and 24 to 48 bytes a mapping
+// (owned_ranges.h).
 
 #ifndef FOOTPRINT_PROFILING_SITES_MAPPING_SITES_H_
 #define FOOTPRINT_PROFILING_SITES_MAPPING_SITES_H_

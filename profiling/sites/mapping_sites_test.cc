@@ -101,8 +101,7 @@ TEST_F(MappingSitesTest, WithoutRoomForASiteTheCallsAreUnknown) {
   for (uint32_t node = 1; node < kMaxMappingSites; ++node) {
     ASSERT_TRUE(mappings_.Map(0x10000, 0x1000, node, /*stage=*/0));
   }
-  EXPECT_FALSE(
-      mappings_.Map(0x10000, 0x2000, kMaxMappingSites, /*stage=*/0));
+  EXPECT_FALSE(mappings_.Map(0x10000, 0x2000, kMaxMappingSites, /*stage=*/0));
   EXPECT_EQ(sites_->mapping_site_count, kMaxMappingSites);
   EXPECT_EQ(sites_->mapping_sites[0].mapped_bytes, 0x2000);
   EXPECT_TRUE(mappings_.Unmap(0x10000, 0x2000));
