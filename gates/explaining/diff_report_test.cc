@@ -70,6 +70,21 @@ differs: 2 of 5 deployments; the highest peak of 1 grew, of 0 shrank
 )text");
 }
 
+TEST(DiffReportTest, MappingsHaveAHeadingOfTheirOwn) {
+  ProfileDiff diff = Example();
+  DiffNode& benchmark = diff.deployments[0].children[0];
+  benchmark.children.push_back(benchmark.children[1]);
+  benchmark.children[2].kind = DiffNode::Kind::kMapping;
+  benchmark.children[2].changes[0].metric = PEAK_MAPPED_BYTES;
+  EXPECT_THAT(ReportText(MakeDiffReport(diff)),
+              HasSubstr("    held at the peak:\n"
+                        "      tensor:conv1/weights  +512 KiB (+524,288 B): "
+                        "0 B -> 524,288 B\n"
+                        "    mapped at the peak:\n"
+                        "      tensor:conv1/weights  +512 KiB (+524,288 B): "
+                        "0 B -> 524,288 B\n"));
+}
+
 TEST(DiffReportTest, NothingDiffers) {
   ProfileDiff diff;
   diff.same_count = 3;

@@ -37,6 +37,11 @@ std::string Site(const std::string& name, int64_t bytes) {
          "' live_bytes: " + std::to_string(bytes) + " } ";
 }
 
+std::string Mapping(const std::string& name, int64_t bytes) {
+  return "mapped_attribution { site: '" + name +
+         "' live_bytes: " + std::to_string(bytes) + " } ";
+}
+
 std::vector<std::string> Reasons(const std::string& before,
                                  const std::string& after,
                                  MetricKind metric = PEAK_LIVE_USABLE_BYTES) {
@@ -63,6 +68,18 @@ TEST(GrowthReasonsTest, NamesTheInnermostPhaseTheLinesAndTheCalls) {
                   Site("phase:fit", 9)),
       ElementsAre("phase parse +4.00 KiB", "+4.00 KiB held by Table::Read",
                   "+50 B held by Copy, which is new", "1 call more"));
+}
+
+TEST(GrowthReasonsTest, NamesTheLinesThatMapped) {
+  const std::string peak =
+      "metrics { kind: PEAK_MAPPED_BYTES determinism: EXACT value: ";
+  EXPECT_THAT(Reasons(peak + "4096 } " + Mapping("Cache (a.cc:3)", 4096) +
+                          Site("Read", 5),
+                      peak + "12288 } " + Mapping("Cache (a.cc:4)", 8192) +
+                          Mapping("main (b.cc:9)", 4096) + Site("Read", 7),
+                      PEAK_MAPPED_BYTES),
+              ElementsAre("+4.00 KiB mapped by Cache (a.cc:4)",
+                          "+4.00 KiB mapped by main (b.cc:9), which is new"));
 }
 
 TEST(GrowthReasonsTest, StaysWhereTheGrowthIsSpread) {

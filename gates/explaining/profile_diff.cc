@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -111,21 +112,6 @@ void SortByGrowth(std::vector<DiffNode>* nodes) {
                    });
 }
 
-DiffNode DiffSite(const Pairs<Attribution>::Pair& pair, DiffNode::Kind kind,
-                  MetricKind metric) {
-  DiffNode node;
-  node.kind = kind;
-  node.presence = pair.presence();
-  // The name has the line of the later profile.
-  node.name = (pair.after != nullptr ? pair.after : pair.before)->site();
-  MetricChange change;
-  change.metric = metric;
-  if (pair.before != nullptr) change.before = pair.before->live_bytes();
-  if (pair.after != nullptr) change.after = pair.after->live_bytes();
-  if (change.before != change.after) node.changes.push_back(change);
-  return node;
-}
-
 DiffNode DiffPhase(const Pairs<Phase>::Pair& pair) {
   DiffNode node;
   node.kind = DiffNode::Kind::kPhase;
@@ -217,36 +203,74 @@ std::string SiteWithoutLine(const std::string& site) {
 
 using Attributions = google::protobuf::RepeatedPtrField<Attribution>;
 
-// Returns the sites by their names without lines. Several lines of one function
-// are one site, since an edit moves them all.
-std::map<std::string, Attribution> SitesByFunction(
-    const Attributions& attributions) {
-  std::map<std::string, Attribution> sites;
-  for (const Attribution& attribution : attributions) {
-    const std::string function = SiteWithoutLine(attribution.site());
-    const auto [site, is_new] = sites.try_emplace(function, attribution);
-    if (is_new) continue;
-    site->second.set_site(function);
-    site->second.set_live_bytes(
-        SaturatedSum(site->second.live_bytes(), attribution.live_bytes()));
+// The lines of one function, with what each held.
+using Lines = std::vector<const Attribution*>;
+
+int64_t AddUp(const Lines& lines) {
+  int64_t sum = 0;
+  for (const Attribution* line : lines) {
+    sum = SaturatedSum(sum, line->live_bytes());
   }
-  return sites;
+  return sum;
 }
 
+// Returns the line of the function that explains the difference best: of those
+// that hold other bytes than each line before, the one that holds most. An edit
+// moves lines, so their numbers do not tell which is new.
+const Attribution& FindChangedLine(const Lines& before, const Lines& after) {
+  std::multiset<int64_t> unmatched_bytes;
+  for (const Attribution* line : before) {
+    unmatched_bytes.insert(line->live_bytes());
+  }
+  const Attribution* changed = nullptr;
+  const Attribution* largest = nullptr;
+  for (const Attribution* line : after) {
+    const auto more_than = [line](const Attribution* other) {
+      return other == nullptr || line->live_bytes() > other->live_bytes();
+    };
+    if (more_than(largest)) largest = line;
+    const auto matched = unmatched_bytes.find(line->live_bytes());
+    if (matched != unmatched_bytes.end()) {
+      unmatched_bytes.erase(matched);
+    } else if (more_than(changed)) {
+      changed = line;
+    }
+  }
+  return changed != nullptr ? *changed : *largest;
+}
+
+DiffNode DiffSite(const Lines& before, const Lines& after, DiffNode::Kind kind,
+                  MetricKind metric) {
+  DiffNode node;
+  node.kind = kind;
+  node.presence = before.empty()  ? Presence::kAdded
+                  : after.empty() ? Presence::kRemoved
+                                  : Presence::kBoth;
+  node.name = (after.empty() ? FindChangedLine(after, before)
+                             : FindChangedLine(before, after))
+                  .site();
+  MetricChange change;
+  change.metric = metric;
+  if (!before.empty()) change.before = AddUp(before);
+  if (!after.empty()) change.after = AddUp(after);
+  if (change.before != change.after) node.changes.push_back(change);
+  return node;
+}
+
+// Adds the sites that differ. The lines of one function are one site, since an
+// edit moves them all.
 void AddSites(const Attributions& before, const Attributions& after,
               DiffNode::Kind kind, MetricKind metric,
               std::vector<DiffNode>* nodes) {
-  const std::map<std::string, Attribution> old_sites = SitesByFunction(before);
-  const std::map<std::string, Attribution> new_sites = SitesByFunction(after);
-  Pairs<Attribution> sites;
-  for (const auto& [function, site] : old_sites) {
-    sites.Of(function).before = &site;
+  std::map<std::string, std::pair<Lines, Lines>> functions;
+  for (const Attribution& line : before) {
+    functions[SiteWithoutLine(line.site())].first.push_back(&line);
   }
-  for (const auto& [function, site] : new_sites) {
-    sites.Of(function).after = &site;
+  for (const Attribution& line : after) {
+    functions[SiteWithoutLine(line.site())].second.push_back(&line);
   }
-  for (const auto& site : sites.all()) {
-    DiffNode node = DiffSite(site, kind, metric);
+  for (const auto& [function, sides] : functions) {
+    DiffNode node = DiffSite(sides.first, sides.second, kind, metric);
     if (HasDifference(node)) nodes->push_back(std::move(node));
   }
 }

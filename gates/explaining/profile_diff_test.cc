@@ -168,9 +168,35 @@ TEST(ProfileDiffTest, LinesOfOneFunctionAreOneSite) {
   const ProfileDiff grown = Diff({with_lines(100, 5)}, {with_lines(300, 5)});
   ASSERT_EQ(grown.deployments.size(), 1u);
   const auto& sites = grown.deployments[0].children[0].children;
-  EXPECT_THAT(Names(sites), ElementsAre("f"));
+  EXPECT_THAT(Names(sites), ElementsAre("f (a.cc:1)"));
   EXPECT_EQ(sites[0].changes[0].before, 105);
   EXPECT_EQ(sites[0].changes[0].after, 305);
+}
+
+// The new line is named, although the edit moved a line that holds more.
+TEST(ProfileDiffTest, TheLineThatGrewIsNamed) {
+  const auto with = [](const std::string& sites) {
+    return "label: '//a:b' " + Benchmark("BM_X", 100, sites);
+  };
+  const auto line = [](int number, int bytes) {
+    return "mapped_attribution { site: 'f (a.cc:" + std::to_string(number) +
+           ")' live_bytes: " + std::to_string(bytes) + " } ";
+  };
+  const auto name_of = [&](const std::string& before,
+                           const std::string& after) {
+    const ProfileDiff diff = Diff({with(before)}, {with(after)});
+    const DiffNode& site = diff.deployments.at(0).children.at(0).children.at(0);
+    EXPECT_EQ(site.kind, DiffNode::Kind::kMapping);
+    EXPECT_EQ(site.changes.at(0).metric, PEAK_MAPPED_BYTES);
+    return site.name;
+  };
+  EXPECT_EQ(name_of(line(20, 4096), line(18, 24) + line(21, 4096)),
+            "f (a.cc:18)");
+  EXPECT_EQ(name_of(line(20, 7) + line(21, 7), line(5, 7) + line(6, 9)),
+            "f (a.cc:6)");
+  // Only a line that is gone differs.
+  EXPECT_EQ(name_of(line(20, 7) + line(21, 9), line(30, 7)), "f (a.cc:30)");
+  EXPECT_EQ(name_of(line(20, 7) + line(21, 9), ""), "f (a.cc:21)");
 }
 
 TEST(ProfileDiffTest, ASiteWhoseLineMovedIsTheSame) {

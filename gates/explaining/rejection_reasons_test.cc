@@ -73,6 +73,16 @@ TEST(RejectionReasonsTest, CallsALeakOne) {
       "a leak (NET_GROWTH): 64 B more are live at its end than at its start");
 }
 
+TEST(RejectionReasonsTest, NamesWhatMapped) {
+  EXPECT_EQ(
+      Explain(Input("name: 'BM_X' metrics { kind: PEAK_MAPPED_BYTES "
+                    "determinism: EXACT value: 8192 } "
+                    "peak_attribution { site: 'site:Read' live_bytes: 64 } "
+                    "mapped_attribution { site: 'site:Map' live_bytes: 8192 }",
+                    "metric: PEAK_MAPPED_BYTES max_bytes: 4096")),
+      "mapped at the peak: 8.00 KiB by site:Map");
+}
+
 TEST(RejectionReasonsTest, OfNestedPhasesTheInnermostIsNamed) {
   const std::string peak =
       "metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 64 } ";

@@ -41,7 +41,7 @@ class RunMaker {
 
   void AddFrame(int i) {
     CodeFrame* const frame = run_.add_frames();
-    frame->set_kind(static_cast<CodeFrame::Kind>(Below(5)));
+    frame->set_kind(static_cast<CodeFrame::Kind>(Below(6)));
     frame->set_function(absl::StrCat("Function", i));
     if (Chance()) {
       frame->set_file(absl::StrCat("/source/file", i, ".cc"));
@@ -68,6 +68,13 @@ class RunMaker {
     SetAmount(1 << 28, site->mutable_allocated());
     site->set_temporary_count(Below(1000));
     site->set_at_recent_peak_bytes(site->at_peak().bytes() / 2);
+  }
+
+  void AddMapping(MeasuredImage* image) {
+    MappingAmounts* const mapping = image->add_mappings();
+    mapping->set_call(static_cast<uint32_t>(Below(run_.calls_size() + 1)));
+    mapping->set_stage(static_cast<uint32_t>(Below(image->stages_size())));
+    mapping->set_at_peak_bytes(1 + Below(1 << 24));
   }
 
   void AddMoment(MeasuredImage* image) {
@@ -108,6 +115,7 @@ class RunMaker {
                                 site.at_peak().bytes());
     }
     image->set_peak_live_bytes(peak_bytes);
+    for (int count = Below(10); count > 0; --count) AddMapping(image);
     for (int i = 0, count = 1 + Below(200); i < count; ++i) {
       TimelinePoint* const point = image->add_timeline();
       point->set_time_ns(image->begin_time_ns() + i * int64_t{1000});

@@ -162,6 +162,30 @@ PYTHON
 expect 1 "its resident set is judged" --limit=20MiB /usr/bin/python3 "$scratch/mapped.py"
 expect 0 "its resident set is judged" --limit=200MiB /usr/bin/python3 "$scratch/mapped.py"
 expect 0 "leaves out 7" /usr/bin/python3 "$scratch/mapped.py"
+# The lines that mapped are known, also of a fork's child, which has its parent's
+# mappings. Python maps arenas, too.
+cat >"$scratch/mappings.py" <<'PYTHON'
+import mmap, os
+kept = mmap.mmap(-1, 30 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+mmap.mmap(-1, 90 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+if os.fork() == 0:
+    more = mmap.mmap(-1, 100 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    os._exit(0)
+os.wait()
+PYTHON
+# The line of the script above a call.
+line_of='(lambda call: (lambda again: again(again, call))(lambda again, c: 0 if c == 0 else
+  run["frames"][run["calls"][c - 1]["frame"]]["line"]
+  if run["frames"][run["calls"][c - 1]["frame"]]["file"].endswith("mappings.py")
+  else again(again, run["calls"][c - 1]["parent"])))'
+bytes_of_lines="{line: sum(m['at_peak_bytes'] for m in p['mappings'] if $line_of(m['call']) == line) for line in (2, 3, 5)}"
+for sampling in 0 512KiB; do
+  measure --sampling="$sampling" /usr/bin/python3 "$scratch/mappings.py"
+  check "all(sum(m['at_peak_bytes'] for m in p['mappings']) == p['peak_mapped_bytes'] for p in processes)"
+  check "[$bytes_of_lines for p in processes] == [{2: 30 << 20, 3: 90 << 20, 5: 0}, {2: 0, 3: 0, 5: 100 << 20}]"
+  check "sum(m['at_peak_bytes'] for m in processes[1]['mappings'] if not m['call']) >= 30 << 20"
+done
+expect 0 "90.0 MiB were mapped by <module> (" /usr/bin/python3 "$scratch/mappings.py"
 
 # Pages that forks share count once, and beside them the sum.
 cat >"$scratch/forks.py" <<'PYTHON'

@@ -234,29 +234,20 @@ using BytesOfPlace = std::map<std::pair<int, uint32_t>, int64_t>;
 
 void AddPlaces(const CodePlaces& places, const BytesOfPlace& bytes_of_place,
                const BenchmarkMemory& memory, Attributions* attributions) {
-  // Adds up the bytes of each function, and finds its line with the most bytes.
-  struct Holder {
-    int64_t bytes = 0;
-    int64_t line_bytes = 0;
-    std::string name;
-  };
-  std::map<std::string, Holder> holders;
+  std::map<std::string, int64_t> bytes_of_site;
   for (const auto& [key, place_bytes] : bytes_of_place) {
     const auto& [phase, place] = key;
     const std::string stage =
         phase < 0 ? ""
                   : absl::StrCat("phase:", memory.phases(phase).name(), "/");
-    const CodeFrame& frame = places.FindShownFrame(place);
-    Holder& holder = holders[absl::StrCat(stage, "site:", frame.function())];
-    holder.bytes = SaturatedSum(holder.bytes, place_bytes);
-    if (!holder.name.empty() && place_bytes <= holder.line_bytes) continue;
-    holder.line_bytes = place_bytes;
-    holder.name = absl::StrCat(stage, "site:", DescribeSite(frame));
+    int64_t& bytes = bytes_of_site[absl::StrCat(
+        stage, "site:", DescribeSite(places.FindShownFrame(place)))];
+    bytes = SaturatedSum(bytes, place_bytes);
   }
-  // Adds the functions with the most bytes, and the others as one.
+  // Adds the sites with the most bytes, and the others as one.
   std::vector<std::pair<int64_t, std::string>> sorted;
-  for (const auto& [key, holder] : holders) {
-    if (holder.bytes > 0) sorted.emplace_back(-holder.bytes, holder.name);
+  for (const auto& [site, bytes] : bytes_of_site) {
+    if (bytes > 0) sorted.emplace_back(-bytes, site);
   }
   std::sort(sorted.begin(), sorted.end());
   int64_t other_bytes = 0;

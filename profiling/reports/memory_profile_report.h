@@ -24,8 +24,9 @@
 // All other figures are EXACT as far as one run can show (BOUNDED for a peak of
 // threads that may overlap). MergeProfiles finds whether they repeat. If each
 // allocation was recorded, the profile has the attribution of the peak by stage
-// and function. It has the 50 largest and then "other sites", and adds up to
-// the peak.
+// and line. It has the 50 largest and then "other sites", and adds up to the
+// peak. The attribution of the peak of mapped bytes is like it, and is there
+// also if allocations were sampled.
 //
 // If a process's heap explains too little of its anonymous memory
 // (unaccounted_memory.h), the profile also has that memory as STATISTICAL, and

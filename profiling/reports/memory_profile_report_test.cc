@@ -239,7 +239,7 @@ TEST(MemoryProfileReportTest, TheAttributionAddsUpToThePeak) {
   EXPECT_EQ(sum, 60 * (100 + 41) / 2);
 }
 
-TEST(MemoryProfileReportTest, ASiteNamesTheLineThatHoldsMost) {
+TEST(MemoryProfileReportTest, ASiteIsALine) {
   MeasuredRun run = MakeRun({"train"});
   run.set_sampling_interval_bytes(0);
   MeasuredImage* const image = AddImage(1, 3000, &run);
@@ -256,10 +256,43 @@ TEST(MemoryProfileReportTest, ASiteNamesTheLineThatHoldsMost) {
     site->mutable_at_peak()->set_bytes(line == 41 ? 500 : 100);
   }
   const BenchmarkMemory memory = MemoryProfileReport(run).benchmarks(0);
-  ASSERT_EQ(memory.peak_attribution_size(), 1);
+  ASSERT_EQ(memory.peak_attribution_size(), 3);
   EXPECT_EQ(memory.peak_attribution(0).site(),
             "site:Table::Read (table.cc:41)");
-  EXPECT_EQ(memory.peak_attribution(0).live_bytes(), 700);
+  EXPECT_EQ(memory.peak_attribution(0).live_bytes(), 500);
+}
+
+// Mappings are exact, also where blocks of the heap are sampled. Those by the C
+// library belong to its caller.
+TEST(MemoryProfileReportTest, MappingsHaveAnAttributionOfTheirOwn) {
+  MeasuredRun run = MakeRun({"train"});
+  run.set_sampling_interval_bytes(1 << 19);
+  MeasuredImage* const image = AddImage(1, 3000, &run);
+  image->set_has_sites(true);
+  AddStage("", StageFigures::NONE, 0, 0, image);
+  CodeFrame* const caller = run.add_frames();
+  caller->set_function("Cache::Map");
+  caller->set_file("cache.cc");
+  caller->set_line(7);
+  CodeFrame* const library = run.add_frames();
+  library->set_kind(CodeFrame::C_LIBRARY);
+  library->set_function("shm_map");
+  run.add_calls();
+  run.add_calls()->set_frame(1);
+  run.mutable_calls(1)->set_parent(1);
+  for (const uint32_t call : {1u, 2u, 0u}) {
+    MappingAmounts* const mapping = image->add_mappings();
+    mapping->set_call(call);
+    mapping->set_at_peak_bytes(call == 0 ? 4096 : 8192);
+  }
+  const BenchmarkMemory memory = MemoryProfileReport(run).benchmarks(0);
+  EXPECT_EQ(memory.peak_attribution_size(), 0);
+  ASSERT_EQ(memory.mapped_attribution_size(), 2);
+  EXPECT_EQ(memory.mapped_attribution(0).site(),
+            "site:Cache::Map (cache.cc:7)");
+  EXPECT_EQ(memory.mapped_attribution(0).live_bytes(), 16384);
+  EXPECT_EQ(memory.mapped_attribution(1).site(),
+            "site:[before the agent began]");
 }
 
 TEST(MemoryProfileReportTest, WhatIsNotTheWholeProgramIsAFailure) {

@@ -261,10 +261,11 @@ ReportFigure Mapped(const MeasuredRun& run, const MeasuredImage& image) {
   std::sort(largest.begin(), largest.end());
   for (size_t i = 0; i < std::min(kMostPlaces, largest.size()); ++i) {
     const CodeFrame& frame = places.FindShownFrame(largest[i].second);
+    const std::string place = PlaceText(frame);
     figure.notes.push_back(
         absl::StrCat(FormatRoundedBytes(-largest[i].first), " were mapped by ",
-                     ShortenText(frame.function(), kMostCommandBytes), " (",
-                     PlaceText(frame), ")"));
+                     ShortenText(frame.function(), kMostCommandBytes),
+                     place.empty() ? "" : absl::StrCat(" (", place, ")")));
   }
   return figure;
 }

@@ -402,6 +402,25 @@ TEST(RunReportTest, TheHeadlineTellsTheLargestProcessFromAll) {
       "runs\n");
 }
 
+TEST(RunReportTest, TheHeadlineNamesTheThreePlacesThatMappedMost) {
+  MeasuredRun run = NestedRun();
+  run.mutable_frames(1)->set_file("/source/fit.cc");
+  run.mutable_frames(1)->set_line(31);
+  MeasuredImage* const image = run.add_images();
+  image->set_peak_mapped_bytes(15 * kMiB);
+  for (const uint32_t call : {0u, 1u, 2u, 5u, 3u}) {
+    MappingAmounts* const mapping = image->add_mappings();
+    mapping->set_call(call);
+    mapping->set_at_peak_bytes(call * kMiB + 1);
+  }
+  EXPECT_THAT(Headline(run),
+              HasSubstr("mapped itself\n"
+                        "           10.0 MiB were mapped by Fit (/source/fit.cc:31)\n"
+                        "           1.00 MiB were mapped by main\n"
+                        "           1 B were mapped by [before the agent "
+                        "began]"));
+}
+
 TEST(RunReportTest, WhatATerminalLeavesOutIsInTheReport) {
   std::string details;
   for (const ReportFigure& figure : RunReport(FullRun()).figures) {

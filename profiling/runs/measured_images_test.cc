@@ -127,6 +127,20 @@ TEST(MeasuredImagesTest, SitesAndThreadsAddUpToTheRecords) {
   }
 }
 
+TEST(MeasuredImagesTest, MappingsAreMergedByTheirCalls) {
+  MeasuredProcess process = Process(1);
+  process.sites.emplace();
+  process.sites->nodes = {{SiteProfile::kNone, SiteProfile::kNone, 0x10}};
+  process.sites->mapping_sites = {
+      {SiteProfile::kNone, 0, 0}, {0, 0, 4096}, {0, /*stage=*/9, 8192}};
+  MeasuredRun run;
+  AddMeasuredImages({process}, &run);
+  ASSERT_THAT(CheckMeasuredRun(run), IsOk());
+  ASSERT_EQ(run.images(0).mappings_size(), 1);
+  EXPECT_EQ(run.images(0).mappings(0).call(), 1u);
+  EXPECT_EQ(run.images(0).mappings(0).at_peak_bytes(), 12288);
+}
+
 TEST(MeasuredImagesTest, AStageWithoutANameIsOutsideOfAll) {
   MeasuredProcess process = Process(1);
   process.figures.add_stages();

@@ -36,6 +36,7 @@ MeasuredRun SmallRun() {
   image->add_threads();
   image->add_stages();
   image->add_sites()->set_call(1);
+  image->add_mappings();
   image->add_copies();
   image->add_processor_time();
   image->add_timeline();
@@ -104,6 +105,12 @@ TEST(MeasuredRunFileTest, IndicesThatLeadNowhereAreRefused) {
   run = SmallRun();
   run.mutable_images(0)->mutable_sites(0)->set_stage(~0u);
   expect_refused(run, "stage 4294967295 does not exist");
+  run = SmallRun();
+  run.mutable_images(0)->mutable_mappings(0)->set_call(2);
+  expect_refused(run, "call 2");
+  run = SmallRun();
+  run.mutable_images(0)->mutable_mappings(0)->set_stage(1);
+  expect_refused(run, "stage 1");
   run = SmallRun();
   run.mutable_images(0)->mutable_copies(0)->set_call(2);
   expect_refused(run, "call 2");

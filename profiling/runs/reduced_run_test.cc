@@ -35,6 +35,14 @@ TEST(ReducedRunTest, SumsStayByThreadAndStage) {
         recent_bytes -= site.at_recent_peak_bytes();
       }
       EXPECT_EQ(recent_bytes, 0) << seed;
+      int64_t mapped_bytes = 0;
+      for (const MappingAmounts& mapping : run.images(i).mappings()) {
+        mapped_bytes += mapping.at_peak_bytes();
+      }
+      for (const MappingAmounts& mapping : reduced.images(i).mappings()) {
+        mapped_bytes -= mapping.at_peak_bytes();
+      }
+      EXPECT_EQ(mapped_bytes, 0) << seed;
       for (const auto& [key, bytes] : differences) EXPECT_EQ(bytes, 0) << seed;
       EXPECT_EQ(reduced.images(i).timeline_size(),
                 run.images(i).timeline_size());
@@ -123,6 +131,30 @@ TEST(ReducedRunTest, CopiesGoWithTheirPlaces) {
 }
 
 // A place that uses processor time is kept even if it allocates nothing.
+TEST(ReducedRunTest, AMappingKeepsAPlace) {
+  MeasuredRun run;
+  MeasuredImage* const image = run.add_images();
+  for (uint32_t i = 0; i < 3; ++i) {
+    run.add_frames()->set_function("Function" + std::to_string(i));
+    run.add_calls()->set_frame(i);
+    MappingAmounts* const mapping = image->add_mappings();
+    mapping->set_call(i + 1);
+    mapping->set_at_peak_bytes(i == 1 ? 96 : 2);
+  }
+  RunThresholds thresholds;
+  thresholds.memory_percent = 50;
+  const MeasuredRun reduced = ReducedRun(run, thresholds);
+  ASSERT_THAT(CheckMeasuredRun(reduced), IsOk());
+  std::map<std::string, int64_t> bytes;
+  for (const MappingAmounts& mapping : reduced.images(0).mappings()) {
+    const Call& call = reduced.calls(static_cast<int>(mapping.call()) - 1);
+    bytes[reduced.frames(static_cast<int>(call.frame())).function()] +=
+        mapping.at_peak_bytes();
+  }
+  EXPECT_EQ(bytes, (std::map<std::string, int64_t>{
+                       {"Function1", 96}, {"[below the threshold]", 4}}));
+}
+
 TEST(ReducedRunTest, ProcessorTimeKeepsAPlace) {
   MeasuredRun run;
   MeasuredImage* const image = run.add_images();

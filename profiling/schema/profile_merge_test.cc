@@ -166,6 +166,25 @@ TEST(ProfileMergeTest, KeepsAnAttributionOnlyIfItRepeats) {
   EXPECT_THAT(merged->profile.benchmarks(0).peak_attribution(), IsEmpty());
 }
 
+TEST(ProfileMergeTest, KeepsAnAttributionOfMappingsWithTheirPeak) {
+  MemoryMeasurement process = TwoThreads(5000, 1);
+  BenchmarkMemory* const benchmark = process.profile.mutable_benchmarks(0);
+  AddMetric(PEAK_MAPPED_BYTES, EXACT, 8192, benchmark->mutable_metrics());
+  benchmark->add_mapped_attribution()->set_site("site:Map");
+  MemoryMeasurement other = process;
+  const auto mapped_count = [](const std::vector<MemoryMeasurement>& all) {
+    return MergeProfiles(all)->profile.benchmarks(0).mapped_attribution_size();
+  };
+  EXPECT_EQ(mapped_count({process, process, process}), 1);
+  other.profile.mutable_benchmarks(0)->mutable_mapped_attribution(0)->set_site(
+      "site:Read");
+  EXPECT_EQ(mapped_count({process, process, other}), 0);
+  other = process;
+  other.profile.mutable_benchmarks(0)->mutable_metrics()->rbegin()->set_value(
+      4096);
+  EXPECT_EQ(mapped_count({process, process, other}), 0);
+}
+
 TEST(ProfileMergeTest, NeedsThreeMeasurements) {
   const MemoryMeasurement process = TwoThreads(5000, 1);
   EXPECT_THAT(MergeProfiles({}), StatusIs(absl::StatusCode::kInvalidArgument));

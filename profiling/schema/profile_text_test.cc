@@ -44,6 +44,7 @@ MemoryProfile Example() {
         unrepeated: PEAK_LIVE_USABLE_BYTES
       }
       peak_attribution { site: "phase:fit" live_bytes: 1000 }
+      mapped_attribution { site: "site:Map" live_bytes: 4096 }
     }
   )pb");
 }
@@ -72,7 +73,9 @@ TEST(ProfileTextTest, NamesAllThatAProfileHolds) {
         "  peak mapped: not EXACT; its values are in the samples\n",
         "not in the figures: 2\n", "  phase loop/read\n", "1,200  EXACT\n",
         "    peak live: not EXACT; its values are in the samples\n",
-        "  live at the peak\n    phase:fit  1000 B\n"}) {
+        "  live at the peak\n    phase:fit  1000 B\n",
+        "  mapped at the peak of mapped bytes\n    site:Map  4.00 KiB "
+        "(4,096 B)\n"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }
