@@ -98,7 +98,9 @@ TEST(HttpServerTest, ABundleBecomesAVerdict) {
   EXPECT_EQ(trial["accepted"], false);
   EXPECT_EQ(trial["deployment"], "//models:example");
   EXPECT_THAT(std::string(trial["summary"]), StartsWith("REJECT"));
-  EXPECT_TRUE(trial["reasons"].empty());
+  ASSERT_EQ(trial["reasons"].size(), 1);
+  EXPECT_THAT(std::string(trial["reasons"][0]),
+              StartsWith("//models:example "));
   EXPECT_EQ(trial["remarks"][0], "ran in an example");
   EXPECT_EQ(trial["has_profile"], true);
   for (const char* at : {"submitted_at", "decided_at"}) {

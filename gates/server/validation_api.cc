@@ -142,6 +142,22 @@ void AddMetric(absl::string_view name, absl::string_view type,
                   " ", value, "\n");
 }
 
+// Returns why the verdict is not ACCEPT: each rejection, and each problem that
+// gave no judgement.
+std::vector<std::string> FindReasons(const Verdict& verdict) {
+  std::vector<std::string> reasons;
+  for (const Judgement& judgement : verdict.judgements()) {
+    if (FindOutcome(judgement) == Outcome::kRejects) {
+      reasons.push_back(DescribeViolation(judgement));
+    }
+  }
+  for (const Problem& problem : verdict.problems()) {
+    reasons.push_back(
+        absl::StrCat(problem.location(), ": ", problem.message()));
+  }
+  return reasons;
+}
+
 }  // namespace
 
 ApiResponse ErrorResponse(int status, absl::string_view code,
@@ -529,12 +545,7 @@ ApiResponse ValidationApi::ShowTrial(const ApiRequest& /*request*/,
   if (trial->state == TrialState::kDecided &&
       result.ParseFromString(trial->result)) {
     value["summary"] = SummaryLine(result.verdict());
-    std::vector<std::string> reasons;
-    for (const Problem& problem : result.verdict().problems()) {
-      reasons.push_back(
-          absl::StrCat(problem.location(), ": ", problem.message()));
-    }
-    value["reasons"] = reasons;
+    value["reasons"] = FindReasons(result.verdict());
     std::vector<std::string> remarks(result.remarks().begin(),
                                      result.remarks().end());
     for (std::string& note : FindNotes(result.verdict(), result.deployment())) {
