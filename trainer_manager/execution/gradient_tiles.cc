@@ -9,16 +9,17 @@ namespace {
 
 constexpr int64_t kTileBytes = 128 * 1024;
 constexpr int64_t kFewestRows = 16;
-// A step has room for so many operands beside workspaces and optimizer states:
-// an input, an output derivative, and a weight and a gradient each of a matrix
+// A step has room for so many operands beside optimizer states: an input, an
+// output derivative, a workspace, and a weight and a gradient each of a matrix
 // and a bias.
 constexpr size_t kMostReads = 2;
+constexpr size_t kMostWorkspaces = 1;
 constexpr size_t kMostWeights = 2;
 
-bool ReadsGradient(const StepUse& use) {
+bool Reads(const StepUse& use, Role role) {
   return std::any_of(
       use.reads.begin(), use.reads.end(),
-      [](const Operand& operand) { return operand.role == Role::kGradient; });
+      [role](const Operand& operand) { return operand.role == role; });
 }
 
 }  // namespace
@@ -40,7 +41,10 @@ bool CanTileGradient(const ResolvedNetwork& network, const MathBackend& math,
       !(FindMatrix(signature) == Operand{Role::kWeight, 0}) ||
       signature.weights.size() > kMostWeights ||
       signature.gradient.reads.size() > kMostReads ||
-      ReadsGradient(signature.derivative)) {
+      signature.gradient.writes.size() >
+          signature.weights.size() + kMostWorkspaces ||
+      Reads(signature.gradient, Role::kWeight) ||
+      Reads(signature.derivative, Role::kGradient)) {
     return false;
   }
   const auto users =

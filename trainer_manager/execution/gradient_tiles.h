@@ -24,8 +24,8 @@ bool DefersUpdates(const MemoryOptions& options);
 
 // Returns whether MemoryOptions::tile_gradients may take effect for the layer:
 // it alone trains its weights, it multiplies by one of them, whose gradient is
-// larger than a tile, `math` can multiply tiles, and updates do not wait for
-// each other.
+// larger than a tile and follows from no weight, `math` can multiply tiles, and
+// updates do not wait for each other.
 bool CanTileGradient(const ResolvedNetwork& network, const MathBackend& math,
                      const MemoryOptions& options, size_t layer);
 

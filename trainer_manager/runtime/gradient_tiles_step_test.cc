@@ -153,6 +153,37 @@ TEST(GradientTilesStepTest, AnOptimizerOfWholeWeightsIsRefused) {
                        HasSubstr("MemoryOptions::tile_gradients")));
 }
 
+// The same, but of the name of an optimizer that treats each element alone.
+class WholeSgd final : public Optimizer {
+ public:
+  absl::string_view name() const override { return sgd_->name(); }
+  int states_per_weight() const override { return 0; }
+  void Apply(int64_t iteration, int64_t elements, const float* gradient,
+             float* weight, absl::Span<float* const> states) const override {
+    sgd_->Apply(iteration, elements, gradient, weight, states);
+  }
+
+ private:
+  const OptimizerPointer sgd_ = StochasticGradientDescent(0.1f);
+};
+
+TEST(GradientTilesStepTest, NorMayAnOptimizerOfWholeWeightsReplaceAnother) {
+  const auto replace = [](const ExecutionPlan& plan) {
+    ManagerOptions options;
+    options.optimizer = StochasticGradientDescent(0.1f);
+    const auto manager =
+        Manager::Create(plan, *Parameters::Create(plan, 1), options);
+    EXPECT_THAT(manager, IsOk());
+    return (*manager)->ReplaceOptimizer(std::make_shared<WholeSgd>());
+  };
+  EXPECT_THAT(replace(PlanInLeast(MakeNetwork(), 0)),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("MemoryOptions::tile_gradients")));
+  EXPECT_THAT(
+      replace(*PlanExecution(MakeNetwork(), NetworkMode::kTraining, {})),
+      IsOk());
+}
+
 // The label makes the last layer's gradient infinite, after its derivative.
 TEST(GradientTilesStepTest, AGradientThatIsNotFiniteNamesItsRows) {
   const ExecutionPlan plan = PlanInLeast(MakeNetwork(), 0);

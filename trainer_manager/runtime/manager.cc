@@ -165,6 +165,11 @@ absl::Status Manager::ReplaceOptimizer(OptimizerPointer optimizer) {
         "the optimizer is ", optimizer->name(),
         ", and the states are those of ", runner_.optimizer()->name()));
   }
+  for (const StepTable::Step& step : runner_.table().steps()) {
+    if (step.kind != StepKind::kApplyGradientTiles) continue;
+    status = CheckForTiles(*optimizer);
+    if (!status.ok()) return status;
+  }
   return runner_.ReplaceOptimizer(std::move(optimizer));
 }
 

@@ -112,8 +112,9 @@ class Manager {
   // For training: uses this optimizer from the next step on, with the states of
   // the one before, such as for a rate that depends on the losses. Returns
   // InvalidArgument if there is no optimizer, if its name or number of states
-  // differs, if its parameters are not valid, or if it cannot train a group.
-  // Returns FailedPrecondition if the plan is for inference.
+  // differs, if its parameters are not valid, if it cannot train a group, or if
+  // the plan applies gradients by tiles and it is not elementwise. Returns
+  // FailedPrecondition if the plan is for inference.
   absl::Status ReplaceOptimizer(OptimizerPointer optimizer);
 
   // For training: returns the number of completed steps, including those before

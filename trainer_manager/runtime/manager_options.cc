@@ -22,10 +22,19 @@ absl::Status CheckOptimizer(const Optimizer* optimizer, int planned_states) {
                    " are planned: give PlanExecution its states_per_weight()"));
 }
 
+absl::Status CheckForTiles(const Optimizer& optimizer) {
+  if (optimizer.is_elementwise()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the plan applies parts of a gradient, but the optimizer ",
+      optimizer.name(),
+      " needs all of it: plan without MemoryOptions::tile_gradients, or "
+      "override Optimizer::is_elementwise if it treats each element alone"));
+}
+
 absl::Status CheckManagerOptions(const ExecutionPlan& plan,
                                  const ManagerOptions& options) {
   if (plan.mode == NetworkMode::kInference) return absl::OkStatus();
-  const absl::Status status =
+  absl::Status status =
       CheckOptimizer(options.optimizer.get(), plan.optimizer_states);
   if (!status.ok()) return status;
   if (!(options.clip_norm > 0) || !(options.clip_value > 0)) {
@@ -39,13 +48,8 @@ absl::Status CheckManagerOptions(const ExecutionPlan& plan,
     clips |= step.kind == StepKind::kClipGradients;
     has_tiles |= step.kind == StepKind::kApplyGradientTiles;
   }
-  if (has_tiles && !options.optimizer->is_elementwise()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the plan applies parts of a gradient, but the optimizer ",
-        options.optimizer->name(),
-        " needs all of it: plan without MemoryOptions::tile_gradients, or "
-        "override Optimizer::is_elementwise if it treats each element alone"));
-  }
+  if (has_tiles) status = CheckForTiles(*options.optimizer);
+  if (!status.ok()) return status;
   if (!clips && std::isfinite(options.clip_norm)) {
     return absl::InvalidArgumentError(
         "clipping by global norm is not planned: set "

@@ -56,9 +56,13 @@ struct ManagerOptions {
 // kMostOptimizerStates.
 absl::Status CheckOptimizer(const Optimizer* optimizer, int planned_states);
 
+// Returns InvalidArgument if the optimizer is not elementwise, which a plan
+// that applies gradients by tiles needs.
+absl::Status CheckForTiles(const Optimizer& optimizer);
+
 // For a plan of training, returns InvalidArgument if CheckOptimizer refuses the
 // optimizer, if a limit for gradients is not above 0 or was not planned, or if
-// the plan applies gradients by tiles and the optimizer is not elementwise.
+// the plan applies gradients by tiles and CheckForTiles refuses the optimizer.
 // Returns OK for a plan of inference.
 absl::Status CheckManagerOptions(const ExecutionPlan& plan,
                                  const ManagerOptions& options);
