@@ -38,6 +38,13 @@ std::string ConfigPath(absl::string_view folder) {
   return absl::StrCat(folder, "/adapter_config.json");
 }
 
+// An empty name would stand for the root of the file system.
+absl::Status CheckFolder(absl::string_view folder) {
+  if (!folder.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "the folder of the adapters has no name: \".\" is the working folder");
+}
+
 // The parameters that files of adapters hold, in the model's order.
 absl::StatusOr<std::vector<Parameters::Parameter>> FindFileParameters(
     const AdaptedNetwork& adapted, const Parameters& parameters) {
@@ -79,6 +86,8 @@ absl::Status SaveWeights(const ParameterMap& map, const LoraOptions& lora,
                          const std::string& path) {
   std::vector<TensorSpec> specs;
   for (const Parameters::Parameter& parameter : parameters) {
+    const absl::Status status = CheckLoadable(path, parameter);
+    if (!status.ok()) return status;
     const FileTensor& in_file = map.tensors.at(std::string(parameter.name));
     Shape shape = parameter.shape;
     if (in_file.transposed) shape = {shape.extent(1), shape.extent(0)};
@@ -290,6 +299,8 @@ absl::StatusOr<AdapterConfig> ParseAdapterConfig(absl::string_view text,
 }
 
 absl::StatusOr<AdapterConfig> ReadAdapterConfig(absl::string_view folder) {
+  const absl::Status named = CheckFolder(folder);
+  if (!named.ok()) return named;
   const std::string path = ConfigPath(folder);
   const absl::StatusOr<std::string> text =
       ReadWholeFile(path, kMostConfigBytes);
@@ -300,10 +311,12 @@ absl::StatusOr<AdapterConfig> ReadAdapterConfig(absl::string_view folder) {
 absl::Status SaveAdapters(const AdaptedNetwork& adapted,
                           const Parameters& parameters,
                           absl::string_view folder) {
+  absl::Status status = CheckFolder(folder);
+  if (!status.ok()) return status;
   const auto found = FindFileParameters(adapted, parameters);
   if (!found.ok()) return found.status();
-  const absl::Status status = SaveWeights(adapted.file_tensors, adapted.options,
-                                          *found, WeightsPath(folder));
+  status = SaveWeights(adapted.file_tensors, adapted.options, *found,
+                       WeightsPath(folder));
   if (!status.ok()) return status;
   return ReplaceFile(ConfigPath(folder), WriteConfig(adapted), ToDisk::kFlush);
 }

@@ -36,8 +36,8 @@ namespace footprint {
 
 // Writes both files into `folder`, which must exist, the weights first: if the
 // second write fails, the new weights are beside the old configuration. Returns
-// InvalidArgument if the parameters are not those of the network; other errors
-// are those of SaveParameters.
+// InvalidArgument if the parameters are not those of the network, or if the
+// folder has an empty name; other errors are those of SaveParameters.
 absl::Status SaveAdapters(const AdaptedNetwork& adapted,
                           const Parameters& parameters,
                           absl::string_view folder);
@@ -70,9 +70,10 @@ struct AdapterConfig {
   std::vector<std::string> target_modules;  // empty if it is not a list
 };
 
-// Reads adapter_config.json in `folder`. Returns InvalidArgument if it is not a
-// JSON object, if a field has another type, or if the configuration is not
-// supported; other errors are those of ReadWholeFile, with a limit of 1 MiB.
+// Reads adapter_config.json in `folder`. Returns InvalidArgument if the folder
+// has an empty name, if the file is not a JSON object, if a field has another
+// type, or if the configuration is not supported; other errors are those of
+// ReadWholeFile, with a limit of 1 MiB.
 absl::StatusOr<AdapterConfig> ReadAdapterConfig(absl::string_view folder);
 
 // Does the same for a text, which errors call `name`.

@@ -18,6 +18,7 @@
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/parameters/overwrite_value.h"
 #include "footprint/trainer_manager/parameters/parameter_file.h"
 #include "footprint/trainer_manager/parameters/parameter_map.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
@@ -265,16 +266,31 @@ TEST(AdapterFileTest, RefusesParametersOfAnotherNetwork) {
 TEST(AdapterFileTest, RefusesValuesThatAreNotFiniteAndMissingFiles) {
   const std::string folder = MakeFolder("not_finite");
   const Model saved(1);
-  (*saved.parameters->Find("qkv.2of3.lora_B"))[1] =
-      std::numeric_limits<float>::infinity();
   ASSERT_THAT(SaveAdapters(saved.adapted, *saved.parameters, folder), IsOk());
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  (*saved.parameters->Find("qkv.2of3.lora_B"))[1] = kInfinity;
+  EXPECT_THAT(SaveAdapters(saved.adapted, *saved.parameters, folder),
+              StatusIs(kInvalid, HasSubstr("\"qkv.2of3.lora_B\" is inf")));
+  // The old files stayed.
   const Model loaded(2);
+  ASSERT_THAT(LoadAdapters(folder, loaded.adapted, loaded.parameters.get()),
+              IsOk());
+  OverwriteValue(folder + "/adapter_model.safetensors",
+                 "base_model.model.v_proj.lora_B.weight", 1, kInfinity);
   EXPECT_THAT(LoadAdapters(folder, loaded.adapted, loaded.parameters.get()),
               StatusIs(kInvalid, HasSubstr("v_proj.lora_B")));
   EXPECT_THAT(LoadAdapters("/nowhere", loaded.adapted, loaded.parameters.get()),
               StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_THAT(SaveAdapters(saved.adapted, *saved.parameters, "/nowhere"),
+  EXPECT_THAT(SaveAdapters(loaded.adapted, *loaded.parameters, "/nowhere"),
               StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST(AdapterFileTest, AFolderWithoutANameIsNotTheRoot) {
+  const Model model(1);
+  EXPECT_THAT(SaveAdapters(model.adapted, *model.parameters, ""),
+              StatusIs(kInvalid, HasSubstr("has no name")));
+  EXPECT_THAT(LoadAdapters("", model.adapted, model.parameters.get()),
+              StatusIs(kInvalid, HasSubstr("has no name")));
 }
 
 TEST(AdapterFileTest, LoadsTheBaseWithoutItsAdapters) {

@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "footprint/base/safetensors/safetensors_writer.h"
 #include "footprint/base/tensor/dtype.h"
+#include "footprint/trainer_manager/parameters/parameter_file.h"
 
 namespace footprint {
 namespace {
@@ -109,6 +110,8 @@ absl::Status MergeAdapters(const AdaptedNetwork& adapted,
   std::vector<TensorSpec> specs;
   for (const Parameters::Parameter& parameter : parameters.all()) {
     if (matrices.contains(parameter.name)) continue;
+    const absl::Status status = CheckLoadable(path, parameter);
+    if (!status.ok()) return status;
     merged.push_back(parameter);
     specs.push_back(
         {std::string(parameter.name), DType::kF32, parameter.shape});

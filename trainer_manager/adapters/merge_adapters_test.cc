@@ -133,6 +133,11 @@ TEST(MergeAdaptersTest, RefusesParametersOfAnotherNetworkAndOverflow) {
   EXPECT_THAT(
       MergeAdapters(adapted, *parameters, path),
       StatusIs(absl::StatusCode::kOutOfRange, HasSubstr("\"second.weight\"")));
+  (*parameters->Find("second.lora_A"))[0] = 1;
+  (*parameters->Find("first.bias"))[2] = std::nanf("");
+  EXPECT_THAT(MergeAdapters(adapted, *parameters, path),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("\"first.bias\" is nan at index 2")));
   // Nothing was written.
   EXPECT_THAT(LoadParameters(path, MakeParameters(Rows()).get()),
               StatusIs(absl::StatusCode::kNotFound));

@@ -84,18 +84,23 @@ absl::StatusOr<std::vector<TensorSource>> Match(
 
 }  // namespace
 
+absl::Status CheckLoadable(absl::string_view path,
+                           const Parameters::Parameter& tensor) {
+  const int64_t place = FirstRefused(tensor.name, tensor.values);
+  if (place < 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, ": not written, since \"", tensor.name, "\" is ",
+      tensor.values[static_cast<size_t>(place)], " at index ", place,
+      "; no parameter takes NaN or infinity, no variance less than 0"));
+}
+
 absl::Status SaveTensors(absl::Span<const Parameters::Parameter> tensors,
                          const std::map<std::string, std::string>& metadata,
                          absl::string_view path) {
   std::vector<TensorSpec> specs;
   for (const Parameters::Parameter& tensor : tensors) {
-    const int64_t place = FirstRefused(tensor.name, tensor.values);
-    if (place >= 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          path, ": not written, since \"", tensor.name, "\" is ",
-          tensor.values[static_cast<size_t>(place)], " at index ", place,
-          "; no parameter takes NaN or infinity, no variance less than 0"));
-    }
+    const absl::Status status = CheckLoadable(path, tensor);
+    if (!status.ok()) return status;
     specs.push_back({std::string(tensor.name), DType::kF32, tensor.shape});
   }
   SafetensorsWriterOptions options;

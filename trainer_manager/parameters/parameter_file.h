@@ -66,6 +66,11 @@ absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
 inline constexpr char kTrainingFileKey[] = "footprint.iteration";
 inline constexpr char kStateEnding[] = ".optimizer";
 
+// Returns InvalidArgument, with the path, the tensor and the position, if a
+// value is one that LoadParameters would refuse.
+absl::Status CheckLoadable(absl::string_view path,
+                           const Parameters::Parameter& tensor);
+
 // These save and load any float tensors, given by name, shape and memory.
 // Loading changes none of them unless all of the file's tensors for them are
 // valid. Errors: those of SaveParameters, and those of LoadParameters for an
