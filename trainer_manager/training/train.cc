@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/file_lock.h"
+#include "footprint/base/files/same_file.h"
 #include "footprint/base/machine/monotonic_time.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
@@ -55,9 +56,11 @@ absl::Status CheckOptions(const TrainOptions& options) {
     return refuse("plateau_factor", options.plateau_factor,
                   "above 0 and at most 1");
   }
-  if (!options.best_path.empty() && options.best_path == options.state_path) {
+  if (!options.best_path.empty() && !options.state_path.empty() &&
+      IsSameFile(options.best_path, options.state_path)) {
     return refuse("best_path", options.best_path,
-                  "state_path is the same, and each needs a file of its own");
+                  "state_path names the same file, and each needs a file of "
+                  "its own");
   }
   return absl::OkStatus();
 }

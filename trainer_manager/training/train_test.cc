@@ -588,6 +588,8 @@ TEST(TrainTest, OptionsThatCannotTrainAreRefused) {
   options = Options();
   options.best_path = options.state_path = TestPath("one.safetensors");
   EXPECT_THAT(refusal(options), HasSubstr("each needs a file of its own"));
+  options.best_path = TestPath("./one.safetensors");
+  EXPECT_THAT(refusal(options), HasSubstr("each needs a file of its own"));
   options = Options();
   options.drop_last = true;
   EXPECT_THAT(Refusal(options, Classifier(32), rows.data()),
