@@ -38,4 +38,5 @@ python3 -B "$PROGRAMS/make_digits.py" --from=/nowhere "$TEST_TMPDIR/none" 2>"$TE
 ((status == 1)) || fail "no package: exited $status"
 grep -q '/nowhere: there is no such file; install python3-sklearn' "$TEST_TMPDIR/log" ||
   fail "$(cat "$TEST_TMPDIR/log")"
+[[ ! -e $TEST_TMPDIR/none ]] || fail "no package: a file is left"
 echo passed

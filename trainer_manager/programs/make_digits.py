@@ -46,11 +46,12 @@ def main():
     parser.add_argument("digits")
     options = parser.parse_args()
     rows = drawn_rows(options.drawn) if options.drawn else packaged_rows(options.source)
-    with open(options.digits, "wb") as out:
-        for row in rows:
-            if len(row) != 65 or max(row[:64]) > 16 or row[64] > 9:
-                sys.exit(f"{options.source}: a row is not 64 pixels and a label")
-            out.write(row)
+    checked = bytearray()
+    for row in rows:
+        if len(row) != 65 or max(row[:64]) > 16 or row[64] > 9:
+            sys.exit(f"{options.source}: a row is not 64 pixels and a label")
+        checked += row
+    pathlib.Path(options.digits).write_bytes(checked)
 
 
 if __name__ == "__main__":
