@@ -163,7 +163,8 @@ absl::StatusOr<int64_t> PlanSearch::Slice(StepChoices* choices,
 }
 
 // Divides, of the gradients in the certificate, the one into tiles that lowers
-// the bound most. Returns nothing if none lowers it.
+// the bound most. Also accepts a bound that stays equal, since several steps
+// may need equally much. Returns nothing if each would raise it.
 absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::TileGradient(
     Path* path) const {
   const BoundedChoices& from = path->walked;
@@ -183,7 +184,9 @@ absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::TileGradient(
     trial.tiled_gradients.push_back(layer);
     const absl::StatusOr<int64_t> bytes = Slice(&trial, path);
     if (!bytes.ok()) return bytes.status();
-    if (*bytes >= (best ? best->bound_bytes : from.bound_bytes)) continue;
+    if (*bytes > from.bound_bytes || (best && *bytes >= best->bound_bytes)) {
+      continue;
+    }
     best = BoundedChoices{std::move(trial), *bytes};
   }
   return best;

@@ -6,20 +6,20 @@
 //   absl::StatusOr<footprint::ExecutionPlan> plan = search.Run();
 //   // plan->planned_bytes() <= options.budget_bytes, or nothing fits.
 //
-// The search is greedy. As long as that lowers the bound, it divides a gradient
-// in the certificate into tiles. Then, one layer at a time, it drops the output
-// in the certificate whose drop lowers the bound most, and recomputes each at
-// most once. When that ends, a local search (choice_descent.h) continues, which
-// may recompute more often; swapping comes last. This path does not depend on
-// the budget. The search takes the first plan on it whose packed height fits,
-// and then keeps those outputs again that need not be dropped. If no plan fits,
-// it returns the lowest one; the same search meets a budget of that size. If
-// frozen weights stay in their file, swapping comes first for outputs whose
-// recomputation would read more bytes (PlanBuilder::PreferSwaps). Before
-// anything is dropped or swapped, matrices that are larger than the least tile
-// are read by tiles. What the budget leaves first makes the tiles larger, up to
-// 4 MiB, then keeps weights from their forward to their backward steps, and at
-// last makes the tiles larger still.
+// The search is greedy. As long as that does not raise the bound, it divides a
+// gradient in the certificate into tiles. Then, one layer at a time, it drops
+// the output in the certificate whose drop lowers the bound most, and
+// recomputes each at most once. When that ends, a local search
+// (choice_descent.h) continues, which may recompute more often; swapping comes
+// last. This path does not depend on the budget. The search takes the first
+// plan on it whose packed height fits, and then keeps those outputs again that
+// need not be dropped. If no plan fits, it returns the lowest one; the same
+// search meets a budget of that size. If frozen weights stay in their file,
+// swapping comes first for outputs whose recomputation would read more bytes
+// (PlanBuilder::PreferSwaps). Before anything is dropped or swapped, matrices
+// that are larger than the least tile are read by tiles. What the budget leaves
+// first makes the tiles larger, up to 4 MiB, then keeps weights from their
+// forward to their backward steps, and at last makes the tiles larger still.
 //
 // The greedy path tries every choice during its first tenths of a second. In
 // larger networks it then tries only those that free the most bytes.

@@ -17,6 +17,7 @@
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/layers/structure_layers.h"
 #include "footprint/trainer_manager/math/highway_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/networks/parameter_group.h"
@@ -132,6 +133,17 @@ TEST(GradientTilesStepTest, WithoutTheOptionTheLeastBudgetIsLarger) {
       PlanExecution(MakeNetwork(), NetworkMode::kTraining, options);
   EXPECT_GT(LeastBudgetNamed(refused.status()),
             PlanInLeast(MakeNetwork(), 0).planned_bytes() + 100'000);
+}
+
+// Both gradients need equally much, so one alone lowers nothing.
+TEST(GradientTilesStepTest, EqualLayersSideBySideHaveTiles) {
+  Network network;
+  network.AddInput("rows", {{4, 300}});
+  network.AddLayer("left", FullyConnected(300), {"rows"});
+  network.AddLayer("right", FullyConnected(300), {"rows"});
+  network.AddLayer("sum", Add(), {"left", "right"});
+  network.AddLayer("loss", MeanSquaredError(), {"sum"});
+  EXPECT_EQ(CountTiled(PlanInLeast(network, 0)), 2);
 }
 
 // An optimizer that needs whole weights, since it is not elementwise.
