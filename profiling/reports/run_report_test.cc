@@ -413,12 +413,13 @@ TEST(RunReportTest, TheHeadlineNamesTheThreePlacesThatMappedMost) {
     mapping->set_call(call);
     mapping->set_at_peak_bytes(call * kMiB + 1);
   }
-  EXPECT_THAT(Headline(run),
-              HasSubstr("mapped itself\n"
-                        "           10.0 MiB were mapped by Fit (/source/fit.cc:31)\n"
-                        "           1.00 MiB were mapped by main\n"
-                        "           1 B were mapped by [before the agent "
-                        "began]"));
+  EXPECT_THAT(
+      Headline(run),
+      HasSubstr("mapped itself\n"
+                "           10.0 MiB were mapped by Fit (/source/fit.cc:31)\n"
+                "           1.00 MiB were mapped by main\n"
+                "           1 B were mapped by [before the agent "
+                "began]"));
 }
 
 TEST(RunReportTest, WhatATerminalLeavesOutIsInTheReport) {
