@@ -241,9 +241,9 @@ bool IsLeftOut() {
   return process != nullptr && strtol(process, nullptr, 10) != getpid();
 }
 
-// Runs after the counters' handlers (101, 102), so that their locks are free
-// again.
-__attribute__((constructor(103))) void Begin() {
+// Runs after the other constructors (101 to 103), so that their locks are free
+// again when AfterForkInChild runs.
+__attribute__((constructor(104))) void Begin() {
   const char* const path = getenv(kRecordFolderVariable);
   if (path == nullptr || IsLeftOut() || !OpenRecordFolder(path)) return;
   sampling_interval_bytes = ReadInterval(kSamplingIntervalVariable);

@@ -43,9 +43,9 @@ void LockRanges() ABSL_EXCLUSIVE_LOCK_FUNCTION(ranges_lock) {
 }
 void UnlockRanges() ABSL_UNLOCK_FUNCTION(ranges_lock) { ranges_lock.Unlock(); }
 
-// Runs after the counters' constructor (101), so that a fork takes this lock
-// first, as mmap does.
-__attribute__((constructor(102))) void WatchForks() {
+// Runs after the constructors of the counters (101) and of the recorder of call
+// sites (102), so that a fork takes this lock first, as mmap does.
+__attribute__((constructor(103))) void WatchForks() {
   AddForkHandlers({&ranges_lock, LockRanges, UnlockRanges, UnlockRanges});
 }
 

@@ -262,8 +262,8 @@ void AddPlaces(const CodePlaces& places, const BytesOfPlace& bytes_of_place,
   if (other_bytes > 0) AddAttribution("other sites", other_bytes, attributions);
 }
 
-// Without sampling the figures of the heap are exact; those of mappings always
-// are.
+// Figures of the heap are exact unless allocations are sampled; those of
+// mappings always are.
 void AttributePeaks(const MeasuredRun& run, const MeasuredImage& image,
                     const std::map<int, int>& phase_of,
                     BenchmarkMemory* memory) {

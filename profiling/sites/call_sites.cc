@@ -271,6 +271,13 @@ __attribute__((constructor(102))) void WatchForks() {
   AddForkHandlers({&lock, LockSites, UnlockSites, UnlockSites});
 }
 
+// Returns whether this thread may hold a lock that recording needs: a signal
+// handler maps memory, and the signal interrupted the recorder. That memory is
+// not recorded.
+bool InterruptsRecorder() {
+  return IsReadingCurrentStack() || lock.owner_thread() == gettid();
+}
+
 void ForgetParent() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   site_file.Close();
   growth.Close();
@@ -382,10 +389,8 @@ void AttachAgain(const RecordedBlock& detached) {
   SetHasRecordedBlocks(recorded_blocks.size() != 0);
 }
 
-// The lock is this thread's own if a signal handler maps memory and the signal
-// interrupted the recorder. What it maps is then not recorded.
 void ProgramMapped(uintptr_t begin, size_t size_bytes) {
-  if (lock.owner_thread() == gettid()) return;
+  if (InterruptsRecorder()) return;
   uintptr_t calls[kMaxCalls];
   const int count = ReadCurrentStack(CallingFrame(), calls);
   PthreadMutexLock guard(&lock);
@@ -395,7 +400,7 @@ void ProgramMapped(uintptr_t begin, size_t size_bytes) {
 }
 
 void ProgramUnmapped(uintptr_t begin, size_t size_bytes) {
-  if (lock.owner_thread() == gettid()) return;
+  if (InterruptsRecorder()) return;
   PthreadMutexLock guard(&lock);
   if (sites != nullptr && !mapping_sites.Unmap(begin, size_bytes)) NoteFull();
 }

@@ -6,6 +6,7 @@ namespace footprint::profiling_internal {
 namespace {
 
 InterleaveCalls interleave_calls = nullptr;
+__thread bool is_reading __attribute__((tls_model("initial-exec"))) = false;
 
 // A function of its own, so that stacks without an interpreter need no room for
 // the array.
@@ -15,8 +16,11 @@ __attribute__((noinline)) int ReadInterleaved(const StackFrame& innermost,
   const int count =
       UnwindStack(innermost, FindStackEnd(innermost.stack_pointer), calls,
                   kMaxCalls, stack_pointers);
-  return interleave_calls(/*in_signal_handler=*/false, stack_pointers, count,
-                          calls, kMaxCalls);
+  is_reading = true;
+  const int more_count = interleave_calls(
+      /*in_signal_handler=*/false, stack_pointers, count, calls, kMaxCalls);
+  is_reading = false;
+  return more_count;
 }
 
 }  // namespace
@@ -24,6 +28,8 @@ __attribute__((noinline)) int ReadInterleaved(const StackFrame& innermost,
 void SetInterpreterCalls(InterleaveCalls interleave) {
   interleave_calls = interleave;
 }
+
+bool IsReadingCurrentStack() { return is_reading; }
 
 int AddInterpreterCalls(const uintptr_t* stack_pointers, int count,
                         uintptr_t* calls, int capacity) {

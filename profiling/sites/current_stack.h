@@ -33,6 +33,11 @@ using InterleaveCalls = int (*)(bool in_signal_handler,
 // there is no interpreter.
 void SetInterpreterCalls(InterleaveCalls interleave);
 
+// Returns whether this thread is reading its stack and may hold the
+// interpreter's lock. A signal handler that interrupted it must not read its
+// own stack.
+bool IsReadingCurrentStack();
+
 // Adds the interpreter's calls to the native ones, for a caller that unwinds
 // the stack itself, in a signal handler or where the recorder's own code may be
 // on the stack. `capacity` is at most kMaxCalls. Returns the new number of

@@ -37,6 +37,7 @@ TEST(CurrentStackTest, OuterCallsOfADeepStackAreLeftOut) {
 int AddCall(bool in_signal_handler, const uintptr_t* stack_pointers, int count,
             uintptr_t* calls, int capacity) {
   EXPECT_EQ(in_signal_handler, capacity != kMaxCalls);
+  EXPECT_EQ(IsReadingCurrentStack(), !in_signal_handler);
   EXPECT_LT(stack_pointers[0], stack_pointers[1]);
   for (int i = count; i > 2; --i) calls[i] = calls[i - 1];
   calls[2] = kInterpretedCall | 77;
@@ -49,6 +50,7 @@ TEST(CurrentStackTest, AnInterpretersCallsStandBetweenNativeOnes) {
   SetInterpreterCalls(AddCall);
   EXPECT_EQ(CountCalls(3, calls), native + 1);
   SetInterpreterCalls(nullptr);
+  EXPECT_FALSE(IsReadingCurrentStack());
   EXPECT_EQ(calls[2], kInterpretedCall | 77);
   EXPECT_EQ(calls[3], calls[1]);
 }
