@@ -208,6 +208,29 @@ absl::StatusOr<ExecutionPlan> PlanInferenceBeside(const ExecutionPlan& training,
   return plan();
 }
 
+absl::StatusOr<ExecutionPlan> PlanEvaluationBeside(
+    const ExecutionPlan& training, const Network& network,
+    const MemoryOptions& options, const MathBackend& math) {
+  MemoryOptions memory = options;
+  memory.keep_loss = true;
+  absl::StatusOr<ExecutionPlan> whole =
+      PlanInferenceBeside(training, network, memory, math);
+  const auto& layers = training.network->layers;
+  const bool ignores_label =
+      std::any_of(layers.begin(), layers.end(), [](const auto& layer) {
+        return layer.signature.ignored_label.has_value();
+      });
+  if (!whole.ok() ||
+      whole->arena_bytes + whole->fixed_bytes <= training.arena_bytes ||
+      training.micro_batches == 1 || ignores_label) {
+    return whole;
+  }
+  const absl::StatusOr<Network> part =
+      SplitBatch(network, training.mode, training.micro_batches);
+  if (!part.ok()) return part.status();
+  return PlanInferenceBeside(training, *part, memory, math);
+}
+
 absl::StatusOr<int64_t> BytesSavedByFreezing(const Network& network,
                                              const MemoryOptions& options,
                                              int optimizer_states,

@@ -60,6 +60,15 @@ absl::StatusOr<ExecutionPlan> PlanInferenceBeside(const ExecutionPlan& training,
                                                   const MemoryOptions& options,
                                                   const MathBackend& math);
 
+// Does the same for an evaluation by a training's loss, which reads a data set
+// and may choose its batch. If the training is in micro-batches, and an
+// inference of the whole batch needs more than its arena for steps and outputs,
+// the plan has the batch of one of these parts. A loss that ignores a label
+// keeps the whole batch, since a part may have no other label.
+absl::StatusOr<ExecutionPlan> PlanEvaluationBeside(
+    const ExecutionPlan& training, const Network& network,
+    const MemoryOptions& options, const MathBackend& math);
+
 // Returns how many bytes less a training of the network needs because of its
 // groups. Both trainings are planned without a budget. Errors and arguments:
 // those of PlanExecution.

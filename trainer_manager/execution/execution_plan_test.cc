@@ -755,6 +755,46 @@ TEST(ExecutionPlanTest, AnInferenceThatNeedsMoreThanATrainingTakesTheLeast) {
           PlanExecution(network, NetworkMode::kInference, least).status()));
 }
 
+// Plans an evaluation beside a training in parts. Stores what the evaluation
+// needs for steps and outputs, and the training's arena.
+int64_t RowsOfEvaluation(const Network& network, int64_t parts, int64_t* bytes,
+                         int64_t* training_arena_bytes) {
+  MemoryOptions options;
+  options.micro_batches = parts;
+  const ExecutionPlan training = Plan(network, NetworkMode::kTraining, options);
+  const auto evaluation =
+      PlanEvaluationBeside(training, network, options, HighwayBackend());
+  EXPECT_THAT(evaluation, IsOk());
+  if (!evaluation.ok()) return 0;
+  *bytes = evaluation->arena_bytes + evaluation->fixed_bytes;
+  *training_arena_bytes = training.arena_bytes;
+  return Find(*evaluation, "rows").spec.shape.extent(0);
+}
+
+// 512 rows of 2,048 floats take 4 MiB, and one of 128 parts takes 32 KiB.
+TEST(ExecutionPlanTest, AnEvaluationBesideMicroBatchesHasTheirSize) {
+  int64_t bytes = 0;
+  int64_t training_bytes = 0;
+  EXPECT_EQ(RowsOfEvaluation(WideFrozen(512), 128, &bytes, &training_bytes), 4);
+  constexpr int64_t kLossBytes = 4;
+  EXPECT_LE(bytes, training_bytes + kLossBytes);
+  EXPECT_EQ(RowsOfEvaluation(WideFrozen(512), 1, &bytes, &training_bytes), 512);
+}
+
+// A part may have no label but the ignored one.
+TEST(ExecutionPlanTest, AnEvaluationThatIgnoresALabelHasTheWholeBatch) {
+  Network network;
+  network.AddInput("rows", {{512, 8}});
+  network.AddLayer("wide", FullyConnected(2048), {"rows"});
+  SoftmaxOptions ignores;
+  ignores.ignored_label = -1;
+  network.AddLayer("loss", SoftmaxCrossEntropy(ignores), {"wide"});
+  int64_t bytes = 0;
+  int64_t training_bytes = 0;
+  EXPECT_EQ(RowsOfEvaluation(network, 128, &bytes, &training_bytes), 512);
+  EXPECT_GT(bytes, training_bytes);
+}
+
 // In inference nothing but the loss would remain, which has no step.
 TEST(ExecutionPlanTest, ALossAloneIsRefusedWithoutAStep) {
   Network network;

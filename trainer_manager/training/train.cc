@@ -187,9 +187,7 @@ absl::Status TrainingLoop::Begin(const Network& network, int64_t rows,
   state_.rows = rows;
   state_.batches = loader_.batches();
   if (options_.validation) {
-    MemoryOptions memory = options_.memory;
-    memory.keep_loss = true;
-    auto plan = PlanInferenceBeside(plan_, network, memory, math);
+    auto plan = PlanEvaluationBeside(plan_, network, options_.memory, math);
     if (!plan.ok()) return OfValidation(plan.status());
     auto evaluation = Evaluation::Create(*std::move(plan), options_.manager,
                                          parameters_, *options_.validation);

@@ -28,7 +28,7 @@
 //
 // Refers to the memory of the data sets. Two calls at once must not use the
 // same files or parameters. Memory: that of the Manager; during an evaluation,
-// that of an inference instead of the arena (PlanInferenceBeside, in
+// that of an inference instead of the arena (PlanEvaluationBeside, in
 // execution_plan.h). The best weights are kept in a file, not in memory.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_TRAIN_H_
