@@ -69,7 +69,6 @@ absl::StatusOr<TrainResult> LearnDigits(const std::string& digits,
   options.patience = 8;
   options.best_path = "digits_best.safetensors";
   options.state_path = "digits.safetensors";  // to go on from
-  options.progress = &std::cerr;
   Network network = DigitClassifier();
   const auto whole = Train(network, rows(0, trained), options);
   if (!whole.ok()) return whole;
@@ -99,6 +98,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   footprint::TrainOptions options;
+  options.progress = &std::cerr;
   if (argc == 3) options.manager.seed = std::strtoull(argv[2], nullptr, 10);
   const auto result = footprint::LearnDigits(digits, options);
   if (!result.ok()) {
