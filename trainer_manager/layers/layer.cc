@@ -323,6 +323,11 @@ absl::Status CheckMatrix(const LayerSignature& signature) {
 
 absl::Status CheckOperands(const LayerSignature& signature,
                            const LayerInputs& inputs) {
+  // Only a loss is a single value.
+  if (signature.output.shape.rank() == 0 && !signature.label.has_value()) {
+    return absl::InvalidArgumentError(
+        "its output has no extents: the first must be the batch");
+  }
   absl::Status status =
       CheckUse("the forward step", signature.forward, signature, inputs);
   if (!status.ok()) return status;

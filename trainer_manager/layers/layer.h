@@ -314,13 +314,14 @@ absl::Status CheckOneFloatInput(const LayerInputs& inputs, int min_rank,
 // as those of workspaces. Errors: those of CheckedSizeBytes.
 absl::Status CheckSizes(const LayerSignature& signature);
 
-// Checks that the declared steps can run. In inference only the forward step
-// counts: its operands exist, and it writes the output. In training the
-// operands of all steps must exist, the forward step must write the saved
-// tensors that later steps read, Recompute must write the output, and unless
-// `inputs.frozen` the gradient step must write the gradient of each weight. No
-// step may write a constant statistic. Returns InvalidArgument, whose message
-// says what is missing or not allowed.
+// Checks that the declared steps can run. The output needs an extent unless the
+// layer is a loss. In inference only the forward step counts: its operands
+// exist, and it writes the output. In training the operands of all steps must
+// exist, the forward step must write the saved tensors that later steps read,
+// Recompute must write the output, and unless `inputs.frozen` the gradient step
+// must write the gradient of each weight. No step may write a constant
+// statistic. Returns InvalidArgument, whose message says what is missing or not
+// allowed.
 absl::Status CheckOperands(const LayerSignature& signature,
                            const LayerInputs& inputs);
 
