@@ -43,22 +43,24 @@ absl::Status CheckFinite(absl::Span<const StepData::Slot> slots, bool written) {
 
 LifespanChecker::LifespanChecker(const ExecutionPlan& plan)
     : steps_(plan.steps.size()), marks_(plan.tensors.size(), 0) {
+  std::vector<size_t> regions(plan.storages.size(), plan.storages.size());
   for (size_t s = 0; s < plan.storages.size(); ++s) {
     const Storage& storage = plan.storages[s];
     if (storage.storage_class != StorageClass::kArena) continue;
-    regions_.push_back(
-        {storage.upper_step, plan.offsets_bytes[s], storage.size_bytes});
+    regions[s] = regions_.size();
+    regions_.push_back({storage.upper_step, plan.offsets_bytes[s],
+                        storage.size_bytes, /*held_bytes=*/0, /*mark=*/0});
   }
   for (const PlannedStep& step : plan.steps) {
     for (const TensorUse& use : step.uses) tensors_.push_back(use.tensor);
   }
   for (const size_t storage : plan.storage_of) {
-    in_arena_.push_back(plan.storages[storage].storage_class ==
-                        StorageClass::kArena);
+    region_of_.push_back(regions[storage]);
   }
 }
 
-void LifespanChecker::Begin(char* arena, int64_t size_bytes) const {
+void LifespanChecker::Begin(char* arena, int64_t size_bytes) {
+  for (Region& region : regions_) region.held_bytes = 0;
   if (size_bytes == 0) return;
   std::memset(arena, kPoison, static_cast<size_t>(size_bytes));
 }
@@ -67,7 +69,7 @@ absl::Status LifespanChecker::CheckRead(
     size_t first_use, absl::Span<const StepData::Slot> slots) const {
   for (size_t i = 0; i < slots.size(); ++i) {
     const size_t tensor = tensors_[first_use + i];
-    if (!slots[i].readable || !in_arena_[tensor] ||
+    if (!slots[i].readable || !IsInArena(tensor) ||
         ComputeFingerprint(slots[i]) == marks_[tensor]) {
       continue;
     }
@@ -78,19 +80,54 @@ absl::Status LifespanChecker::CheckRead(
   return absl::OkStatus();
 }
 
+bool LifespanChecker::Writes(size_t first_use,
+                             absl::Span<const StepData::Slot> slots,
+                             size_t region) const {
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].writable && region_of_[tensors_[first_use + i]] == region) {
+      return true;
+    }
+  }
+  return false;
+}
+
+absl::Status LifespanChecker::CheckOthers(
+    size_t first_use, absl::Span<const StepData::Slot> slots,
+    const char* arena) const {
+  for (size_t r = 0; r < regions_.size(); ++r) {
+    const Region& region = regions_[r];
+    if (region.held_bytes == 0 || Writes(first_use, slots, r) ||
+        Fingerprint(arena + region.offset_bytes, region.held_bytes) ==
+            region.mark) {
+      continue;
+    }
+    return absl::InternalError(absl::StrCat(
+        "the step changed a tensor that it does not write, ", region.held_bytes,
+        " bytes from offset ", region.offset_bytes,
+        " of the arena: mend a loop that runs too far, or one that writes what "
+        "the signature only reads"));
+  }
+  return absl::OkStatus();
+}
+
 void LifespanChecker::MarkWritten(size_t first_use,
                                   absl::Span<const StepData::Slot> slots) {
   for (size_t i = 0; i < slots.size(); ++i) {
-    if (slots[i].writable) {
-      marks_[tensors_[first_use + i]] = ComputeFingerprint(slots[i]);
-    }
+    if (!slots[i].writable) continue;
+    const size_t tensor = tensors_[first_use + i];
+    marks_[tensor] = ComputeFingerprint(slots[i]);
+    if (!IsInArena(tensor)) continue;
+    Region& region = regions_[region_of_[tensor]];
+    region.held_bytes = SizeBytes(*slots[i].spec);
+    region.mark = marks_[tensor];
   }
 }
 
-void LifespanChecker::PoisonAfter(size_t step, char* arena) const {
+void LifespanChecker::PoisonAfter(size_t step, char* arena) {
   if (step + 1 == steps_) return;
-  for (const Region& region : regions_) {
+  for (Region& region : regions_) {
     if (region.upper_step != static_cast<int64_t>(step) + 1) continue;
+    region.held_bytes = 0;
     std::memset(arena + region.offset_bytes, kPoison,
                 static_cast<size_t>(region.size_bytes));
   }

@@ -59,10 +59,32 @@ TEST(LifespanCheckerTest, OnlyTheArenaIsWatched) {
   EXPECT_THAT(LifespanChecker(plan).CheckRead(1, {&read, 1}), IsOk());
 }
 
+TEST(LifespanCheckerTest, AStepMustNotChangeALiveTensorThatItDoesNotWrite) {
+  std::vector<float> arena = {1, 2};
+  char* bytes = reinterpret_cast<char*>(arena.data());
+  LifespanChecker watch(ThreeSteps());
+  EXPECT_THAT(watch.CheckOthers(2, {}, bytes), IsOk());  // nothing is written
+  const StepData::Slot written = MakeSlot(Role::kOutput, &arena, false);
+  const StepData::Slot read = MakeSlot(Role::kInput, &arena, true);
+  watch.MarkWritten(0, {&written, 1});
+  EXPECT_THAT(watch.CheckOthers(1, {&read, 1}, bytes), IsOk());
+  arena[1] = 3;
+  EXPECT_THAT(watch.CheckOthers(0, {&written, 1}, bytes), IsOk());
+  EXPECT_THAT(watch.CheckOthers(1, {&read, 1}, bytes),
+              StatusIs(absl::StatusCode::kInternal));
+  EXPECT_THAT(std::string(watch.CheckOthers(2, {}, bytes).message()),
+              HasSubstr("does not write, 8 bytes from offset 0 of the arena"));
+  watch.PoisonAfter(1, bytes);
+  EXPECT_THAT(watch.CheckOthers(2, {}, bytes), IsOk());
+  watch.MarkWritten(0, {&written, 1});
+  watch.Begin(bytes, 8);
+  EXPECT_THAT(watch.CheckOthers(2, {}, bytes), IsOk());
+}
+
 TEST(LifespanCheckerTest, DeadBytesBecomeNaNOnceAfterTheirLastStep) {
   std::vector<float> arena = {1, 2, 3};
   char* bytes = reinterpret_cast<char*>(arena.data());
-  const LifespanChecker watch(ThreeSteps());
+  LifespanChecker watch(ThreeSteps());
   watch.PoisonAfter(0, bytes);
   EXPECT_EQ(arena[0], 1);
   watch.PoisonAfter(1, bytes);

@@ -44,7 +44,7 @@ struct ManagerOptions {
   // For debugging: fills the arena with NaN before each iteration, and a
   // tensor's bytes after its last step, and checks that steps read what was
   // written and write finite values. A step that uses a tensor outside its
-  // lifespan fails with Internal.
+  // lifespan, or changes one that it does not write, fails with Internal.
   bool poison = false;
   // For debugging: inference fails with FailedPrecondition if the caller's
   // memory changes or is unmapped meanwhile.

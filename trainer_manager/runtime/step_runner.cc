@@ -178,6 +178,10 @@ absl::Status StepRunner::RunStep(size_t index) {
       step.kind != StepKind::kRestoreStatistics) {
     status = CheckFinite(slots, /*written=*/true);
   }
+  if (status.ok() && lifespan_checker_ != nullptr) {
+    status =
+        lifespan_checker_->CheckOthers(step.first_use, slots, arena_.data());
+  }
   if (!status.ok()) {
     // The errors of these steps already name the layer.
     const bool of_all = step.kind == StepKind::kClipGradients ||
