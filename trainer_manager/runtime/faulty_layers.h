@@ -52,7 +52,7 @@ enum class WrongShape {
   kTooManyExtents,
   kZeroExtent,
   kOverflow,      // more elements than 63 bits count
-  kOneRowLess,    // than the step writes
+  kOneRowLess,    // than the step writes; no check finds this in planning
   kHugeWorkspace  // more bytes than a machine has
 };
 LayerPointer WrongShapeLayer(WrongShape shape);
@@ -64,11 +64,11 @@ OptimizerPointer DividingOptimizer(bool claims_to_foresee);
 // The optimizer declares one state when it is created, and later two.
 OptimizerPointer ChangingStatesOptimizer();
 // The optimizer divides the gradient by its norm over the whole weight, but
-// says that it treats each element alone.
+// says that it treats each element alone. No check finds this.
 OptimizerPointer NormOptimizer();
 
 }  // namespace footprint
 
-// Tested by faulty_layers_test, whose tests each expect the fault to be found.
+// Tested by faulty_layers_test.
 
 #endif  // FOOTPRINT_TRAINER_MANAGER_RUNTIME_FAULTY_LAYERS_H_
