@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -40,6 +39,28 @@ constexpr int64_t kLeastTimeResolutionNs = 1'000'000;
 constexpr int64_t kMostActiveNs = 10'000'000;
 
 PthreadMutex lock = PthreadMutex::Adaptive();
+// True while this thread has the lock, takes it or gives it back. A signal
+// handler reads it, so it is volatile.
+__thread volatile bool uses_lock __attribute__((tls_model("initial-exec"))) =
+    false;
+
+void LockSites() ABSL_EXCLUSIVE_LOCK_FUNCTION(lock) {
+  uses_lock = true;
+  lock.Lock();
+}
+void UnlockSites() ABSL_UNLOCK_FUNCTION(lock) {
+  lock.Unlock();
+  uses_lock = false;
+}
+
+class ABSL_SCOPED_LOCKABLE SitesLock {
+ public:
+  SitesLock() ABSL_EXCLUSIVE_LOCK_FUNCTION(lock) { LockSites(); }
+  ~SitesLock() ABSL_UNLOCK_FUNCTION() { UnlockSites(); }
+  SitesLock(const SitesLock&) = delete;
+  SitesLock& operator=(const SitesLock&) = delete;
+};
+
 GrowingFile site_file ABSL_GUARDED_BY(lock);
 SiteFile* sites ABSL_GUARDED_BY(lock) = nullptr;
 // 0 means that every allocation is recorded. Undefined while `sites` is null.
@@ -262,9 +283,6 @@ void HalveTimePoints() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
       std::memory_order_relaxed);
 }
 
-void LockSites() ABSL_EXCLUSIVE_LOCK_FUNCTION(lock) { lock.Lock(); }
-void UnlockSites() ABSL_UNLOCK_FUNCTION(lock) { lock.Unlock(); }
-
 // Runs after the counters' constructor (101), whose lock is taken while this
 // one is held.
 __attribute__((constructor(102))) void WatchForks() {
@@ -274,9 +292,7 @@ __attribute__((constructor(102))) void WatchForks() {
 // Returns whether this thread may hold a lock that recording needs: a signal
 // handler maps memory, and the signal interrupted the recorder. That memory is
 // not recorded.
-bool InterruptsRecorder() {
-  return IsReadingCurrentStack() || lock.owner_thread() == gettid();
-}
+bool InterruptsRecorder() { return IsReadingCurrentStack() || uses_lock; }
 
 void ForgetParent() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   site_file.Close();
@@ -297,7 +313,7 @@ void ForgetParent() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
 
 bool BeginCallSites(int folder, const char* file_name,
                     int64_t sampling_interval_bytes) {
-  PthreadMutexLock guard(&lock);
+  SitesLock guard;
   ForgetParent();
   auto* const opened = static_cast<SiteFile*>(site_file.Create(
       folder, file_name, sizeof(SiteFile), offsetof(SiteFile, tree.modules)));
@@ -323,26 +339,26 @@ bool BeginCallSites(int folder, const char* file_name,
 }
 
 void BeginSiteGrowth(int folder, const char* file_name) {
-  PthreadMutexLock guard(&lock);
+  SitesLock guard;
   if (sites != nullptr) growth.Begin(folder, file_name, CoarseTimeNs());
   last_time_point_ns = CoarseTimeNs();
 }
 
 void EndCallSites() {
-  PthreadMutexLock guard(&lock);
+  SitesLock guard;
   ForgetParent();
 }
 
 void RecordFreeOfOlder(int64_t size_bytes) {
   if (size_bytes == 0) return;
-  PthreadMutexLock guard(&lock);
+  SitesLock guard;
   if (sites != nullptr) ChangeOlderBytes(-size_bytes);
 }
 
 void RecordAllocation(void* block, int64_t size_bytes, int64_t kept_bytes) {
   uintptr_t calls[kMaxCalls];
   const int count = ReadCurrentStack(CallingFrame(), calls);
-  PthreadMutexLock guard(&lock);
+  SitesLock guard;
   if (sites == nullptr) return;
   const uint32_t site = FindSite(call_tree.FindNode(calls, count),
                                  ThreadNumber(), CurrentStage());
@@ -358,7 +374,7 @@ void RecordAllocation(void* block, int64_t size_bytes, int64_t kept_bytes) {
 }
 
 void RecordFree(void* block) {
-  PthreadMutexLock guard(&lock);
+  SitesLock guard;
   RecordedBlock recorded;
   if (sites == nullptr || !recorded_blocks.Remove(block, &recorded)) return;
   SetHasRecordedBlocks(recorded_blocks.size() != 0);
@@ -370,17 +386,17 @@ void RecordFree(void* block) {
 }
 
 bool DetachRecorded(void* block, RecordedBlock* detached) {
-  PthreadMutexLock guard(&lock);
+  SitesLock guard;
   return sites != nullptr && recorded_blocks.Remove(block, detached);
 }
 
 void ForgetDetached(const RecordedBlock& detached) {
-  PthreadMutexLock guard(&lock);
+  SitesLock guard;
   if (sites != nullptr) AddLive(detached.site, detached.size_bytes, -1);
 }
 
 void AttachAgain(const RecordedBlock& detached) {
-  PthreadMutexLock guard(&lock);
+  SitesLock guard;
   if (sites == nullptr) return;
   if (!recorded_blocks.Add(detached)) {
     NoteFull();
@@ -393,7 +409,7 @@ void ProgramMapped(uintptr_t begin, size_t size_bytes) {
   if (InterruptsRecorder()) return;
   uintptr_t calls[kMaxCalls];
   const int count = ReadCurrentStack(CallingFrame(), calls);
-  PthreadMutexLock guard(&lock);
+  SitesLock guard;
   if (sites == nullptr) return;
   const uint32_t node = call_tree.FindNode(calls, count);
   if (!mapping_sites.Map(begin, size_bytes, node, CurrentStage())) NoteFull();
@@ -401,19 +417,19 @@ void ProgramMapped(uintptr_t begin, size_t size_bytes) {
 
 void ProgramUnmapped(uintptr_t begin, size_t size_bytes) {
   if (InterruptsRecorder()) return;
-  PthreadMutexLock guard(&lock);
+  SitesLock guard;
   if (sites != nullptr && !mapping_sites.Unmap(begin, size_bytes)) NoteFull();
 }
 
 void ForgetCode() {
-  PthreadMutexLock guard(&lock);
+  SitesLock guard;
   ForgetFrameRows();
   call_tree.ForgetCode();
 }
 
 void RestartRecentPeakOfSites() {
   RestartRecentPeak();
-  PthreadMutexLock guard(&lock);
+  SitesLock guard;
   if (sites == nullptr) return;
   sites->recent_peak_live_bytes.store(live_bytes, std::memory_order_relaxed);
   sites->recent_peak_number.store(
@@ -433,7 +449,7 @@ bool IsTimeToRecord() ABSL_NO_THREAD_SAFETY_ANALYSIS {
 void RecordTime(int64_t live_now_bytes) {
   const int64_t now_ns = CoarseTimeNs();
   PublishLiveBytes(live_now_bytes);
-  PthreadMutexLock guard(&lock);
+  SitesLock guard;
   if (sites == nullptr) return;
   uint32_t count = sites->time_point_count.load(std::memory_order_relaxed);
   next_time_point_ns.store(now_ns + sites->time_resolution_ns.load());

@@ -6,7 +6,9 @@ namespace footprint::profiling_internal {
 namespace {
 
 InterleaveCalls interleave_calls = nullptr;
-__thread bool is_reading __attribute__((tls_model("initial-exec"))) = false;
+// A signal handler reads it, so it is volatile.
+__thread volatile bool is_reading __attribute__((tls_model("initial-exec"))) =
+    false;
 
 // A function of its own, so that stacks without an interpreter need no room for
 // the array.
