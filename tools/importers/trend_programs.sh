@@ -120,7 +120,7 @@ expect 0 //app:load.update
 commit "Begin"
 echo "one" >../docs.md && commit "Docs 1"
 echo "// The end." >>app/tool.cc && commit "Comment"
-sed -i s/100000/150000/ app/tool.cc && commit "Grow the table"
+sed -i s/100000/120000/ app/tool.cc && commit "Grow the table"
 echo "two" >../docs.md && commit "Docs 2"
 echo "no C++" >>app/tool.cc && commit "Does not build"
 sed -i '$d' app/tool.cc && commit "Builds again"
@@ -146,11 +146,12 @@ culprit() {
 }
 culprit 1 --bad=HEAD --store="$store"
 # Both ends are measured, of which the store has one, and of the seven between
-# them only those that the search has to look at.
-says "^[+]546 KiB .* by 2 culprits; measured 6 of $COMMITS commits, 1 only to be sure$"
-says "^[+]388 KiB .* by $(hash_of 'Grow the table') .* Ann: Grow the table$"
-says '^ +//app:tool tool: peak live [+]388 KiB'
-says '[+]388 KiB held by site:ReadTable\(\) \(tool.cc:7\)$'
+# them only those that the search has to look at. Both growths together are less
+# than the noise of a whole process, whose pages are not the same in two runs.
+says "^[+]314 KiB .* by 2 culprits; measured 6 of $COMMITS commits, 1 only to be sure$"
+says "^[+]156 KiB .* by $(hash_of 'Grow the table') .* Ann: Grow the table$"
+says '^ +//app:tool tool: peak live [+]156 KiB'
+says '[+]156 KiB held by site:ReadTable\(\) \(tool.cc:7\)$'
 says "^[+]158 KiB .* by $(hash_of 'More rows') .* Ann: More rows$"
 says '[+]158 KiB held by site:MakeRows\(\) \(rows.cc:4\)$'
 says "^not measured: $(hash_of 'Does not build') .* Ann: Does not build$"
