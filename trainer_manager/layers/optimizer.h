@@ -55,7 +55,8 @@ class Optimizer {
 
   // Returns whether Apply and StaysFinite treat each element of a weight and of
   // its states alone. If so, they may be called for parts of a weight, on
-  // several threads at the same time.
+  // several threads at the same time. Manager::Create and ReplaceOptimizer try
+  // that with Apply on a small weight.
   virtual bool is_elementwise() const { return false; }
 
   // Returns whether StaysFinite predicts every value that is not finite. If
@@ -71,7 +72,7 @@ class Optimizer {
   // (//trainer_manager/networks:parameter_group): its rates are multiplied by
   // `rate_factor`, and `weight_decay`, if given, replaces its own. Returns null
   // if the optimizer does not support that: by default, and for a decay if it
-  // has none.
+  // has none. The result must be elementwise if and only if this one is.
   virtual std::shared_ptr<const Optimizer> ForGroup(
       float rate_factor, absl::optional<float> weight_decay) const;
 

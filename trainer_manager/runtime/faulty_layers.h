@@ -64,7 +64,7 @@ OptimizerPointer DividingOptimizer(bool claims_to_foresee);
 // The optimizer declares one state when it is created, and later two.
 OptimizerPointer ChangingStatesOptimizer();
 // The optimizer divides the gradient by its norm over the whole weight, but
-// says that it treats each element alone. No check finds this.
+// says that it treats each element alone.
 OptimizerPointer NormOptimizer();
 
 }  // namespace footprint

@@ -245,6 +245,16 @@ TEST(FaultyLayersTest, PlanningRefusesWrongShapes) {
   }
 }
 
+// A layer may change the number of rows, so only the label has too many.
+TEST(FaultyLayersTest, ARowTooFewIsRefusedWithTheLabel) {
+  const Training training =
+      Train(WithLayer(WrongShapeLayer(WrongShape::kOneRowLess)));
+  EXPECT_THAT(training.manager->SetInput(0, RandomValues(20, 1)), IsOk());
+  EXPECT_THAT(
+      training.manager->SetLabel(RandomValues(4, 2)),
+      Refuses(absl::StatusCode::kInvalidArgument, "label 0 takes 3 F32"));
+}
+
 // The size is valid, so the plan has it, and a budget names the step.
 TEST(FaultyLayersTest, AHugeWorkspaceIsRefused) {
   const Network network =
@@ -318,6 +328,17 @@ TEST(FaultyLayersTest, AnOptimizerThatForeseesWronglyIsNamedWithPoison) {
               Refuses(absl::StatusCode::kOutOfRange, "apply gradient: weight"));
   EXPECT_THAT(TrainSteps(TrainWith(DividingOptimizer(true), false), true),
               Refuses(absl::StatusCode::kOutOfRange, "the loss is nan"));
+}
+
+TEST(FaultyLayersTest, AnOptimizerThatIsNotElementwiseIsRefused) {
+  const auto plan =
+      PlanExecution(WithLayer(RightLayer()), NetworkMode::kTraining, {});
+  ASSERT_THAT(plan, IsOk());
+  ManagerOptions options;
+  options.optimizer = NormOptimizer();
+  EXPECT_THAT(CheckManagerOptions(*plan, options),
+              Refuses(absl::StatusCode::kInvalidArgument,
+                      "is_elementwise must return false"));
 }
 
 TEST(FaultyLayersTest, AnOptimizerThatChangesItsStatesEndsTheProgram) {

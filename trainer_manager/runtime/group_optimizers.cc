@@ -12,7 +12,15 @@ absl::StatusOr<OptimizerPointer> MakeForGroup(const Optimizer& optimizer,
                                               const ParameterGroup& group) {
   OptimizerPointer made =
       optimizer.ForGroup(group.rate_factor, group.weight_decay);
-  if (made != nullptr) return made;
+  if (made != nullptr && made->is_elementwise() == optimizer.is_elementwise()) {
+    return made;
+  }
+  if (made != nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the optimizer ", optimizer.name(),
+                     " and the one that its ForGroup makes for \"",
+                     group.pattern, "\" must agree in is_elementwise"));
+  }
   const std::string decay =
       group.weight_decay ? absl::StrCat(" and the decay ", *group.weight_decay)
                          : "";

@@ -56,7 +56,8 @@ class WeightOptimizers {
 class GroupOptimizers {
  public:
   // Returns InvalidArgument, with the pattern of the group, if the optimizer
-  // cannot train it, for example because it has no decay and the group has one.
+  // cannot train it, for example because it has no decay and the group has one,
+  // or if only one of it and its optimizer for the group is elementwise.
   // `optimizer` may be null, as in an inference; At must not be called then.
   static absl::StatusOr<GroupOptimizers> Create(const ResolvedNetwork& network,
                                                 OptimizerPointer optimizer);

@@ -5,9 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
 #include "footprint/trainer_manager/layers/losses.h"
+#include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/layers/rate_schedule.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/networks/assign_groups.h"
@@ -110,6 +114,30 @@ TEST(GroupOptimizersTest, AnOptimizerOfMyOwnSaysWhetherItTrainsGroups) {
       GroupOptimizers::Create(OneLayer({Biases(2)}), fixed).status();
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("override Optimizer::ForGroup"));
+}
+
+// Threads divide all weights by what the common optimizer says.
+TEST(GroupOptimizersTest, AllGroupsAreElementwiseOrNone) {
+  class Group final : public Optimizer {
+    int states_per_weight() const override { return 0; }
+    void Apply(int64_t, int64_t, const float*, float*,
+               absl::Span<float* const>) const override {}
+  };
+  class Common final : public Optimizer {
+    int states_per_weight() const override { return 0; }
+    void Apply(int64_t, int64_t, const float*, float*,
+               absl::Span<float* const>) const override {}
+    bool is_elementwise() const override { return true; }
+    OptimizerPointer ForGroup(float, absl::optional<float>) const override {
+      return std::make_shared<Group>();
+    }
+  };
+  const absl::Status status =
+      GroupOptimizers::Create(OneLayer({Biases(2)}), std::make_shared<Common>())
+          .status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("for \"*.bias\" must agree in is_elementwise"));
 }
 
 }  // namespace

@@ -1,10 +1,58 @@
 #include "footprint/trainer_manager/runtime/manager_options.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 
 namespace footprint {
+namespace {
+
+constexpr size_t kProbeElements = 6;
+
+// A small weight, its gradient and its states.
+struct Probe {
+  std::array<float, kProbeElements> gradient = {1, -2, 3, -5, 7, -11};
+  std::array<float, kProbeElements> weight = {2, 3, -5, 7, -11, 13};
+  std::array<std::array<float, kProbeElements>, kMostOptimizerStates> states =
+      {};
+};
+
+// Trains the probe for two iterations, in parts of so many elements.
+Probe TrainProbe(const Optimizer& optimizer, size_t part_elements) {
+  Probe probe;
+  for (const int64_t iteration : {1, 2}) {
+    for (size_t at = 0; at < kProbeElements; at += part_elements) {
+      std::array<float*, kMostOptimizerStates> states;
+      std::transform(probe.states.begin(), probe.states.end(), states.begin(),
+                     [at](auto& state) { return state.data() + at; });
+      optimizer.Apply(iteration, static_cast<int64_t>(part_elements),
+                      &probe.gradient[at], &probe.weight[at],
+                      absl::MakeSpan(states).first(
+                          static_cast<size_t>(optimizer.states_per_weight())));
+    }
+  }
+  return probe;
+}
+
+// Fails if an optimizer that claims to be elementwise has other bits by parts.
+absl::Status CheckElementwise(const Optimizer& optimizer) {
+  if (!optimizer.is_elementwise()) return absl::OkStatus();
+  const Probe whole = TrainProbe(optimizer, kProbeElements);
+  const Probe by_parts = TrainProbe(optimizer, 2);
+  if (std::memcmp(&whole, &by_parts, sizeof(Probe)) == 0) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the optimizer ", optimizer.name(), " gives a weight of ", kProbeElements,
+      " elements other values by parts than as a whole: its "
+      "Optimizer::is_elementwise must return false"));
+}
+
+}  // namespace
 
 absl::Status CheckOptimizer(const Optimizer* optimizer, int planned_states) {
   if (optimizer == nullptr) {
@@ -14,7 +62,7 @@ absl::Status CheckOptimizer(const Optimizer* optimizer, int planned_states) {
   if (!status.ok()) return status;
   const int states = optimizer->states_per_weight();
   if (states == planned_states && states <= kMostOptimizerStates) {
-    return absl::OkStatus();
+    return CheckElementwise(*optimizer);
   }
   return absl::InvalidArgumentError(
       absl::StrCat("the optimizer has ", states,

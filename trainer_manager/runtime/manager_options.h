@@ -52,8 +52,9 @@ struct ManagerOptions {
 };
 
 // Returns InvalidArgument if there is no optimizer, if its parameters are not
-// valid, or if its number of states differs from the plan's or is above
-// kMostOptimizerStates.
+// valid, if its number of states differs from the plan's or is above
+// kMostOptimizerStates, or if it claims to be elementwise but gives a small
+// weight other values by parts than as a whole. Calls Apply for that weight.
 absl::Status CheckOptimizer(const Optimizer* optimizer, int planned_states);
 
 // Returns InvalidArgument if the optimizer is not elementwise, which a plan
