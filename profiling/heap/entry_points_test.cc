@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/opaque_block.h"
+#include "footprint/profiling/heap/process_counters.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -61,6 +64,59 @@ TEST(EntryPointsTest, AMappingThatIsMovedAndKeptCountsTwice) {
   munmap(fourth, 7 * page);
   EXPECT_EQ(EndHeapPhase(phase).peak_mapped_net_bytes,
             static_cast<int64_t>(7 * page));
+}
+
+char* MapPages(size_t count) {
+  void* const pages =
+      mmap(nullptr, count * static_cast<size_t>(sysconf(_SC_PAGESIZE)),
+           PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return pages == MAP_FAILED ? nullptr : static_cast<char*>(pages);
+}
+
+void UnmapPages(char* pages, size_t count) {
+  munmap(pages, count * static_cast<size_t>(sysconf(_SC_PAGESIZE)));
+}
+
+char* volatile page_of_handler = nullptr;
+
+void MapThreePagesAndKeepOne(int) {
+  char* const pages = MapPages(3);
+  UnmapPages(pages + sysconf(_SC_PAGESIZE), 2);
+  page_of_handler = pages;
+}
+
+TEST(EntryPointsTest, ASignalHandlerMapsWhileItsThreadHoldsTheCountersLock) {
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  ASSERT_NE(signal(SIGUSR1, MapThreePagesAndKeepOne), SIG_ERR);
+  const HeapPhase phase = BeginHeapPhase();
+  {
+    const profiling_internal::ProcessLock lock;
+    raise(SIGUSR1);
+  }
+  EXPECT_EQ(ReadHeapPhase(phase).peak_mapped_net_bytes, 3 * page);
+  // Every byte is subtracted again.
+  UnmapPages(page_of_handler, 1);
+  UnmapPages(MapPages(7), 7);
+  EXPECT_EQ(EndHeapPhase(phase).peak_mapped_net_bytes, 7 * page);
+}
+
+// The handler has one page mapped, and the test another.
+TEST(EntryPointsTest, ASignalHandlerMapsAtAnyMoment) {
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  const auto map_and_unmap = [](int) { UnmapPages(MapPages(1), 1); };
+  ASSERT_NE(signal(SIGALRM, map_and_unmap), SIG_ERR);
+  const HeapPhase phase = BeginHeapPhase();
+  const itimerval often = {{0, 50}, {0, 50}};
+  ASSERT_EQ(setitimer(ITIMER_REAL, &often, nullptr), 0);
+  for (int i = 0; i < 20000; ++i) {
+    map_and_unmap(0);
+    ReadHeapPhase(phase);
+  }
+  const itimerval never = {};
+  ASSERT_EQ(setitimer(ITIMER_REAL, &never, nullptr), 0);
+  EXPECT_LE(ReadHeapPhase(phase).peak_mapped_net_bytes, 2 * page);
+  UnmapPages(MapPages(7), 7);
+  EXPECT_EQ(EndHeapPhase(phase).peak_mapped_net_bytes, 7 * page);
 }
 
 TEST(EntryPointsTest, OutOfMemoryIsReportedAndNotCounted) {

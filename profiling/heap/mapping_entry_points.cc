@@ -6,16 +6,19 @@
 // shared libraries do not reach them either.
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "footprint/base/threads/blocked_signals.h"
 #include "footprint/base/threads/fork_handlers.h"
 #include "footprint/base/threads/pthread_mutex.h"
 #include "footprint/profiling/heap/heap_counters.h"
 #include "footprint/profiling/heap/mapped_ranges.h"
 #include "footprint/profiling/heap/mapping_hooks.h"
+#include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/system_mmap.h"
 #include "footprint/profiling/heap/thread_registration.h"
 
@@ -25,28 +28,44 @@ namespace {
 PthreadMutex ranges_lock;
 MappedRanges ranges ABSL_GUARDED_BY(ranges_lock);
 
+// Signals stay blocked while the lock is held, since their handlers may map.
 class ABSL_SCOPED_LOCKABLE RangesLock {
  public:
   RangesLock() ABSL_EXCLUSIVE_LOCK_FUNCTION(ranges_lock) {
     // Registration comes before the lock: under it, registration could wait for
-    // the allocator's lock, which a fork may hold that waits for this one.
-    RegisterThread();
+    // the allocator's lock, which a fork may hold that waits for this one. In a
+    // signal handler it could wait for the lock that its thread holds.
+    if (!uses_process_lock) RegisterThread();
     ranges_lock.Lock();
   }
   ~RangesLock() ABSL_UNLOCK_FUNCTION() { ranges_lock.Unlock(); }
   RangesLock(const RangesLock&) = delete;
   RangesLock& operator=(const RangesLock&) = delete;
+
+ private:
+  const BlockedSignals blocked_;
 };
 
-void LockRanges() ABSL_EXCLUSIVE_LOCK_FUNCTION(ranges_lock) {
+// The forking thread's mask of signals before the fork.
+sigset_t mask_before_fork ABSL_GUARDED_BY(ranges_lock);
+
+void BeforeFork() ABSL_EXCLUSIVE_LOCK_FUNCTION(ranges_lock) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   ranges_lock.Lock();
+  mask_before_fork = before;
 }
-void UnlockRanges() ABSL_UNLOCK_FUNCTION(ranges_lock) { ranges_lock.Unlock(); }
+void AfterFork() ABSL_UNLOCK_FUNCTION(ranges_lock) {
+  const sigset_t before = mask_before_fork;
+  ranges_lock.Unlock();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
 
 // Runs after the constructors of the counters (101) and of the recorder of call
 // sites (102), so that a fork takes this lock first, as mmap does.
 __attribute__((constructor(103))) void WatchForks() {
-  AddForkHandlers({&ranges_lock, LockRanges, UnlockRanges, UnlockRanges});
+  AddForkHandlers({&ranges_lock, BeforeFork, AfterFork, AfterFork});
 }
 
 size_t RoundedToPages(size_t size) {

@@ -239,16 +239,32 @@ extern FlagOnOwnCacheLine has_one_thread;
 // raises its threshold without the lock.
 void SettlePeakOfOnlyThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
+// True while this thread holds the process's lock, takes it or gives it back. A
+// signal handler must not wait for the lock then. Volatile, because a handler
+// reads it.
+extern __thread volatile bool uses_process_lock
+    __attribute__((tls_model("initial-exec")));
+
+// Also settles the peak of the only thread.
+void LockProcess() ABSL_EXCLUSIVE_LOCK_FUNCTION(process.lock);
+// Also counts what signal handlers mapped while this thread used the lock.
+void UnlockProcess() ABSL_UNLOCK_FUNCTION(process.lock);
+
 class ABSL_SCOPED_LOCKABLE ProcessLock {
  public:
-  ProcessLock() ABSL_EXCLUSIVE_LOCK_FUNCTION(process.lock) {
-    process.lock.Lock();
-    SettlePeakOfOnlyThread();
-  }
-  ~ProcessLock() ABSL_UNLOCK_FUNCTION() { process.lock.Unlock(); }
+  ProcessLock() ABSL_EXCLUSIVE_LOCK_FUNCTION(process.lock) { LockProcess(); }
+  ~ProcessLock() ABSL_UNLOCK_FUNCTION() { UnlockProcess(); }
   ProcessLock(const ProcessLock&) = delete;
   ProcessLock& operator=(const ProcessLock&) = delete;
 };
+
+// Counts a call of this thread that mapped (positive) or unmapped (negative) so
+// many bytes, and raises the peak of mapped bytes.
+void CountMapping(int64_t change_bytes)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
+// Does the same for a signal handler while this thread uses the process's lock;
+// the figures change when it is given back. Signals must be blocked.
+void DeferMapping(int64_t change_bytes);
 
 // Returns the published stage that the process is in; needs no lock.
 uint32_t CurrentStage();

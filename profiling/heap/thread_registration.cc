@@ -74,14 +74,11 @@ void AtThreadEnd(void* /*counters*/) {
   RemoveThread(&thread_counters);
 }
 
-void BeforeFork() ABSL_EXCLUSIVE_LOCK_FUNCTION(process.lock) {
-  process.lock.Lock();
-  SettlePeakOfOnlyThread();
-}
+void BeforeFork() ABSL_EXCLUSIVE_LOCK_FUNCTION(process.lock) { LockProcess(); }
 
 void AfterForkInParent() ABSL_UNLOCK_FUNCTION(process.lock) {
   ++process.forked_process_count;
-  process.lock.Unlock();
+  UnlockProcess();
 }
 
 // Removes all other threads, since only the thread that forked lives on.
@@ -100,7 +97,7 @@ void AfterForkInChild() ABSL_UNLOCK_FUNCTION(process.lock) {
   process.unjoined_thread_count = 0;
   process.has_unknown_threads = false;
   FindWhetherOneThread();
-  process.lock.Unlock();
+  UnlockProcess();
 }
 
 // Registers the handlers in a constructor rather than in the first allocation,
