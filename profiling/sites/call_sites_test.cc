@@ -5,7 +5,9 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -165,6 +167,26 @@ int64_t SumAtRecentPeak(const SiteProfile& profile) {
 }
 
 // The blocks are so large that each is a sample.
+void MapAndUnmapPage(int) {
+  void* const page =
+      mmap(nullptr, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page != MAP_FAILED) munmap(page, 1);
+}
+
+// The handler interrupts the recorder and the counters, too.
+TEST(CallSitesTest, ASignalHandlerMapsAtAnyMoment) {
+  const Recording recording(0);
+  ASSERT_NE(signal(SIGALRM, MapAndUnmapPage), SIG_ERR);
+  const itimerval often = {{0, 100}, {0, 100}};
+  ASSERT_EQ(setitimer(ITIMER_REAL, &often, nullptr), 0);
+  for (int i = 0; i < 20000; ++i) {
+    free(AllocateHere(static_cast<size_t>(i)));
+    MapAndUnmapPage(0);
+  }
+  const itimerval never = {};
+  ASSERT_EQ(setitimer(ITIMER_REAL, &never, nullptr), 0);
+}
+
 TEST(CallSitesTest, TheRecentPeakIsThatSinceItsRestart) {
   for (const int64_t interval_bytes : {int64_t{0}, int64_t{512}}) {
     Recording recording(interval_bytes);
