@@ -98,8 +98,11 @@ absl::Status PlanSearch::Add(BoundedChoices point, Path* path) const {
 // lowers the bound.
 absl::Status PlanSearch::Walk(bool swaps, Path* path) const {
   path->walk_steps_left = kMostWalkSteps;
+  bool tiled_all = false;
   while (!path->found && path->walk_steps_left > 0) {
-    absl::StatusOr<absl::optional<BoundedChoices>> next = TileGradient(path);
+    absl::StatusOr<absl::optional<BoundedChoices>> next = absl::nullopt;
+    if (!std::exchange(tiled_all, true)) next = TileAllGradients(path);
+    if (next.ok() && !next->has_value()) next = TileGradient(path);
     if (next.ok() && !next->has_value()) next = Drop(path);
     if (swaps && next.ok() && !next->has_value()) next = Swap(path);
     if (!next.ok()) return next.status();
@@ -160,6 +163,24 @@ absl::StatusOr<int64_t> PlanSearch::Slice(StepChoices* choices,
     }
   }
   return lowest_bytes;
+}
+
+// Divides all gradients into tiles, which a chain of equal layers needs.
+// Returns nothing if that does not lower the bound.
+absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::TileAllGradients(
+    Path* path) const {
+  BoundedChoices all = path->walked;
+  for (size_t layer = 0; layer < network_.layers.size(); ++layer) {
+    if (CanTileGradient(network_, builder_.math(), options_, layer) &&
+        !Contains(all.choices.tiled_gradients, layer)) {
+      all.choices.tiled_gradients.push_back(layer);
+    }
+  }
+  const absl::StatusOr<int64_t> bytes = Slice(&all.choices, path);
+  if (!bytes.ok()) return bytes.status();
+  if (*bytes >= path->walked.bound_bytes) return absl::nullopt;
+  all.bound_bytes = *bytes;
+  return all;
 }
 
 // Divides, of the gradients in the certificate, the one into tiles that lowers

@@ -6,8 +6,9 @@
 //   absl::StatusOr<footprint::ExecutionPlan> plan = search.Run();
 //   // plan->planned_bytes() <= options.budget_bytes, or nothing fits.
 //
-// The search is greedy. As long as that does not raise the bound, it divides a
-// gradient in the certificate into tiles. Then, one layer at a time, it drops
+// The search is greedy. It divides all gradients into tiles if that lowers the
+// bound; as long as that does not raise the bound, it divides a gradient in the
+// certificate. Then, one layer at a time, it drops
 // the output in the certificate whose drop lowers the bound most, and
 // recomputes each at most once. When that ends, a local search
 // (choice_descent.h) continues, which may recompute more often; swapping comes
@@ -80,6 +81,8 @@ class PlanSearch {
   absl::StatusOr<BoundedGraph> Bound(const StepChoices& choices,
                                      Path* path) const;
   absl::StatusOr<int64_t> Slice(StepChoices* choices, Path* path) const;
+  absl::StatusOr<absl::optional<BoundedChoices>> TileAllGradients(
+      Path* path) const;
   absl::StatusOr<absl::optional<BoundedChoices>> TileGradient(Path* path) const;
   absl::StatusOr<absl::optional<BoundedChoices>> Drop(Path* path) const;
   absl::StatusOr<absl::optional<BoundedChoices>> Swap(Path* path) const;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
@@ -144,6 +145,20 @@ TEST(GradientTilesStepTest, EqualLayersSideBySideHaveTiles) {
   network.AddLayer("sum", Add(), {"left", "right"});
   network.AddLayer("loss", MeanSquaredError(), {"sum"});
   EXPECT_EQ(CountTiled(PlanInLeast(network, 0)), 2);
+}
+
+TEST(GradientTilesStepTest, ALongChainOfEqualLayersHasTilesInEach) {
+  constexpr int kLayers = 40;
+  Network network;
+  network.AddInput("x", {{4, 256}});
+  std::string last = "x";
+  for (int layer = 0; layer < kLayers; ++layer) {
+    const std::string name = absl::StrCat("fc", layer);
+    network.AddLayer(name, FullyConnected(256), {last});
+    last = name;
+  }
+  network.AddLayer("loss", MeanSquaredError(), {last});
+  EXPECT_EQ(CountTiled(PlanInLeast(network, 0)), kLayers);
 }
 
 // An optimizer that needs whole weights, since it is not elementwise.
