@@ -13,7 +13,6 @@ Exits with 1 otherwise.
 
 import hashlib
 import http.client
-import io
 import json
 import os
 import pathlib
@@ -22,10 +21,11 @@ import re
 import signal
 import subprocess
 import sys
-import tarfile
 import tempfile
 import threading
 import time
+
+import shell_bundle
 
 _WAITING_CLIENTS = 4
 # These clients keep the queue at `_FILLED_QUEUE` trials, also on a slow
@@ -34,32 +34,12 @@ _SUBMITTING_CLIENTS = 2
 _FILLED_QUEUE = 8
 _MOST_VERDICTS_BEFORE_A_KILL = 8
 _SECONDS_UNTIL_VERDICTS = 120
-_MANIFEST = """# proto-file: gates/bundles/bundle.proto
-# proto-message: footprint.BundleManifest
-schema_version: 1
-kind: NATIVE_PROGRAM
-entry: "run.sh"
-arguments: "%s"
-budget_bytes: %d
-"""
 _KINDS = {
     # kind: script, budget, decision
     "fits": ("#!/bin/sh\nexit 0\n", 64 << 20, "ACCEPT"),
     "exceeds": ("#!/bin/sh\nexit 0\n", 1, "REJECT"),
     "leaves": ("#!/bin/sh\nsleep 100 & sleep 0.2\n", 64 << 20, "ACCEPT"),
 }
-
-
-def bundle_of(kind, name):
-    script, budget, _ = _KINDS[kind]
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-        for file, text, mode in (("bundle.textproto", _MANIFEST % (name, budget), 0o644),
-                                 ("run.sh", script, 0o755)):
-            entry = tarfile.TarInfo(file)
-            entry.size, entry.mode = len(text), mode
-            tar.addfile(entry, io.BytesIO(text.encode()))
-    return archive.getvalue()
 
 
 class Server:
@@ -131,7 +111,8 @@ def load(server, name, submitted, decided, stops):
             stops.wait(0.05)
             continue
         kind = random.choice(list(_KINDS))
-        bundle = bundle_of(kind, f"{name} {number}")
+        script, budget_bytes, _ = _KINDS[kind]
+        bundle = shell_bundle.make_shell_bundle(script, f"{name} {number}", budget_bytes)
         number += 1
         status, answer = server.ask(
             "POST", "/v1/trials?sha256=" + hashlib.sha256(bundle).hexdigest(), bundle)

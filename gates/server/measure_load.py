@@ -9,38 +9,17 @@ each one after another; at the end every verdict is checked.
 
 import hashlib
 import http.client
-import io
 import pathlib
 import subprocess
 import sys
-import tarfile
 import tempfile
 import threading
 import time
 
+import shell_bundle
+
 _PROGRAM = pathlib.Path(__file__).parent / "serve_example"
 _CLIENTS = 8
-
-
-_MANIFEST = """# proto-file: gates/bundles/bundle.proto
-# proto-message: footprint.BundleManifest
-schema_version: 1
-kind: NATIVE_PROGRAM
-entry: "run.sh"
-arguments: "%d"
-budget_bytes: 67108864
-"""
-
-
-def trivial_bundle(number):
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-        for name, text, mode in (("bundle.textproto", _MANIFEST % number, 0o644),
-                                 ("run.sh", "#!/bin/true\n", 0o755)):
-            entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = len(text), mode
-            tar.addfile(entry, io.BytesIO(text.encode()))
-    return archive.getvalue()
 
 
 def ask(port, token, method, path, body=None):
@@ -96,7 +75,9 @@ def load(port, token, bundles):
 def main():
     count = int(sys.argv[1])
     if len(sys.argv) > 3:
-        load(int(sys.argv[2]), sys.argv[3], [trivial_bundle(i) for i in range(count)])
+        load(int(sys.argv[2]), sys.argv[3], [
+            shell_bundle.make_shell_bundle("#!/bin/true\n", str(i), 64 << 20) for i in range(count)
+        ])
         return
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen([_PROGRAM, folder + "/store", "0"], stdout=subprocess.PIPE,

@@ -14,34 +14,21 @@ two does not hold.
 
 import hashlib
 import http.client
-import io
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
+
+import shell_bundle
 
 _WAITING = 100
 _TURNS = 5
 # No other program sleeps for so long, so its processes can be told from others.
 _SECONDS = "1.2345"
-
-
-def make_bundle(argument, script, budget_bytes):
-    manifest = ("schema_version: 1 kind: NATIVE_PROGRAM entry: \"run.sh\" "
-                f"arguments: \"{argument}\" budget_bytes: {budget_bytes}\n")
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-        for name, text, mode in (("bundle.textproto", manifest, 0o644),
-                                 ("run.sh", script, 0o755)):
-            entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = len(text), mode
-            tar.addfile(entry, io.BytesIO(text.encode()))
-    return archive.getvalue()
 
 
 class Server:
@@ -86,7 +73,7 @@ class Server:
             connection.close()
 
     def submit(self, token, argument, script, budget_bytes):
-        bundle = make_bundle(argument, script, budget_bytes)
+        bundle = shell_bundle.make_shell_bundle(script, argument, budget_bytes)
         path = "/v1/trials?sha256=" + hashlib.sha256(bundle).hexdigest()
         return self.ask(token, "POST", path, bundle)["trial"]["id"]
 
