@@ -2,8 +2,8 @@
 
     measure_load.py COUNT [PORT TOKEN]
 
-Starts a server whose trials end at once, or uses the one at PORT of this machine.
-In that case bundles are real, and each runs `true`. Eight clients submit bundles,
+Starts a server whose trials end at once (bazel build -c opt //gates/server:serve_example),
+or uses the one at PORT of this machine. In that case bundles are real, and each runs `true`. Eight clients submit bundles,
 each one after another; at the end every verdict is checked.
 """
 
@@ -18,7 +18,7 @@ import time
 
 import shell_bundle
 
-_PROGRAM = pathlib.Path(__file__).parent / "serve_example"
+_PROGRAM = pathlib.Path(__file__).parents[2] / "bazel-bin/gates/server/serve_example"
 _CLIENTS = 8
 
 
