@@ -21,6 +21,15 @@ __attribute__((noinline)) uintptr_t AddressInFunction() {
 }  // namespace
 }  // namespace footprint
 
-extern "C" uintptr_t AddressInSample() {
-  return footprint::AddressInFunction();
+extern "C" {
+
+uintptr_t AddressInSample() { return footprint::AddressInFunction(); }
+
+// A C function whose name would demangle as a type, to "float".
+__attribute__((noinline)) uintptr_t f() {
+  uintptr_t here;
+  asm volatile("leaq 0(%%rip), %0" : "=r"(here));
+  return here;
 }
+
+}  // extern "C"

@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
@@ -34,8 +35,11 @@ struct CodeRange {
   Dwarf_Die entry;
 };
 
+// Returns a name that is not mangled as it is. The demangler takes it for a
+// type: a C function "f" would become "float".
 std::string Demangled(const char* name) {
   if (name == nullptr) return "";
+  if (!absl::StartsWith(name, "_Z")) return name;
   int status = 0;
   const Text text(abi::__cxa_demangle(name, nullptr, nullptr, &status));
   return status == 0 && text != nullptr ? text.get() : name;

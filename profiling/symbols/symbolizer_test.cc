@@ -13,12 +13,13 @@ namespace {
 
 constexpr char kSample[] = "profiling/symbols/inlined_sample.so";
 
-// Returns an address in the library, as in its file.
-uint64_t AddressInSample() {
+// Returns an address in the library, as in its file: the one that its function
+// of this name returns.
+uint64_t AddressInSample(const char* function = "AddressInSample") {
   void* const library = dlopen(kSample, RTLD_NOW);
   if (library == nullptr) return 0;
   const auto address_in_sample =
-      reinterpret_cast<uintptr_t (*)()>(dlsym(library, "AddressInSample"));
+      reinterpret_cast<uintptr_t (*)()>(dlsym(library, function));
   const uintptr_t address = address_in_sample();
   Dl_info info;
   dladdr(reinterpret_cast<void*>(address), &info);
@@ -42,6 +43,14 @@ TEST(SymbolizerTest, FindsAFunctionWithWhatWasInlinedIntoIt) {
             "AddressInFunction()");
   EXPECT_LT(frames[0].line, frames[1].line);
   EXPECT_GT(frames[0].line, 0);
+}
+
+// A demangler takes a short name such as "f" for a type.
+TEST(SymbolizerTest, ACFunctionKeepsItsName) {
+  Symbolizer symbolizer;
+  const auto frames = symbolizer.Find({kSample, ""}, AddressInSample("f"));
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].function, "f");
 }
 
 TEST(SymbolizerTest, TheSameAddressGivesTheSameFrames) {
