@@ -4,13 +4,14 @@
 #include <cstddef>
 #include <limits>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "footprint/base/memory/saturated_sum.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/judge/environment_difference.h"
@@ -214,29 +215,83 @@ int64_t AddUp(const Lines& lines) {
   return sum;
 }
 
-// Returns the line of the function that explains the difference best: of those
-// that hold other bytes than each line before, the one that holds most. An edit
-// moves lines, so their numbers do not tell which is new.
-const Attribution& FindChangedLine(const Lines& before, const Lines& after) {
-  std::multiset<int64_t> unmatched_bytes;
-  for (const Attribution* line : before) {
-    unmatched_bytes.insert(line->live_bytes());
+int LineNumber(const Attribution& line) {
+  int number = 0;
+  const std::string& site = line.site();
+  if (SiteWithoutLine(site) != site) {
+    // False for a number that is too large; then the number is 0.
+    (void)absl::SimpleAtoi(
+        absl::string_view(site).substr(site.rfind(':') + 1,
+                                       site.size() - site.rfind(':') - 2),
+        &number);
   }
-  const Attribution* changed = nullptr;
-  const Attribution* largest = nullptr;
-  for (const Attribution* line : after) {
-    const auto more_than = [line](const Attribution* other) {
-      return other == nullptr || line->live_bytes() > other->live_bytes();
-    };
-    if (more_than(largest)) largest = line;
-    const auto matched = unmatched_bytes.find(line->live_bytes());
-    if (matched != unmatched_bytes.end()) {
-      unmatched_bytes.erase(matched);
-    } else if (more_than(changed)) {
-      changed = line;
+  return number;
+}
+
+Lines SortedByNumber(Lines lines) {
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const Attribution* a, const Attribution* b) {
+                     return LineNumber(*a) < LineNumber(*b);
+                   });
+  return lines;
+}
+
+// Removes each line of `before` together with one of `after` that is the same.
+template <typename IsSame>
+void RemovePairs(IsSame is_same, Lines* before, Lines* after) {
+  Lines left;
+  for (const Attribution* line : *before) {
+    const auto same = std::find_if(
+        after->begin(), after->end(),
+        [&](const Attribution* other) { return is_same(*line, *other); });
+    if (same == after->end()) {
+      left.push_back(line);
+    } else {
+      after->erase(same);
     }
   }
-  return changed != nullptr ? *changed : *largest;
+  *before = std::move(left);
+}
+
+bool HoldTheSame(const Attribution& a, const Attribution& b) {
+  return a.live_bytes() == b.live_bytes();
+}
+
+// Returns the line of the function that explains the difference best. An edit
+// moves lines, so their numbers do not tell which is new: lines that hold as
+// much as one before are left out, first those whose number is the same, too.
+// If as many are left as before, the edit kept their order, and the line is the
+// one that changed most in the direction of the whole function. Otherwise it is
+// the one that holds most.
+const Attribution& FindChangedLine(Lines before, Lines after) {
+  const bool grew = AddUp(after) >= AddUp(before);
+  const Lines all = after;
+  before = SortedByNumber(std::move(before));
+  after = SortedByNumber(std::move(after));
+  RemovePairs(
+      [](const Attribution& a, const Attribution& b) {
+        return a.site() == b.site() && HoldTheSame(a, b);
+      },
+      &before, &after);
+  RemovePairs(HoldTheSame, &before, &after);
+  if (after.empty()) {
+    before.clear();
+    after = all;
+  }
+  const bool has_pairs = before.size() == after.size();
+  const Attribution* changed = nullptr;
+  int64_t most = std::numeric_limits<int64_t>::min();
+  for (size_t i = 0; i < after.size(); ++i) {
+    const int64_t bytes = after[i]->live_bytes();
+    const int64_t bytes_before = has_pairs ? before[i]->live_bytes() : 0;
+    const int64_t change =
+        has_pairs && !grew ? bytes_before - bytes : bytes - bytes_before;
+    if (changed == nullptr || change > most) {
+      changed = after[i];
+      most = change;
+    }
+  }
+  return *changed;
 }
 
 DiffNode DiffSite(const Lines& before, const Lines& after, DiffNode::Kind kind,

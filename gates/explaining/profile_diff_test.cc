@@ -197,6 +197,16 @@ TEST(ProfileDiffTest, TheLineThatGrewIsNamed) {
   // Only a line that is gone differs.
   EXPECT_EQ(name_of(line(20, 7) + line(21, 9), line(30, 7)), "f (a.cc:30)");
   EXPECT_EQ(name_of(line(20, 7) + line(21, 9), ""), "f (a.cc:21)");
+  // The new line holds as much as the one that stayed.
+  EXPECT_EQ(name_of(line(8, 6), line(10, 6) + line(8, 6)), "f (a.cc:10)");
+  // A line shrank to what another holds.
+  EXPECT_EQ(name_of(line(25, 5) + line(26, 1), line(25, 1) + line(26, 1)),
+            "f (a.cc:25)");
+  // One line grew and another shrank; the edit moved both.
+  EXPECT_EQ(name_of(line(8, 1) + line(9, 20), line(9, 12) + line(10, 15)),
+            "f (a.cc:9)");
+  EXPECT_EQ(name_of(line(8, 8) + line(9, 20), line(9, 9) + line(10, 1)),
+            "f (a.cc:10)");
 }
 
 TEST(ProfileDiffTest, ASiteWhoseLineMovedIsTheSame) {
