@@ -131,11 +131,13 @@ TEST(GrowthReasonsTest, LinesThatHoldLessAreNoReason) {
 TEST(GrowthReasonsTest, SumsManyLines) {
   std::string sites;
   for (const char* name : {"A", "B", "C", "D", "E"}) sites += Site(name, 10);
-  EXPECT_THAT(Reasons(Metrics(1), Metrics(51) + sites),
+  const std::string before = Metrics(1) + Site("X", 1);
+  sites += Site("X", 1);
+  EXPECT_THAT(Reasons(before, Metrics(51) + sites),
               ElementsAre("+10 B held by A, which is new",
                           "+10 B held by B, which is new",
                           "+10 B held by C, which is new", "and 2 more"));
-  EXPECT_THAT(Reasons(Metrics(1), Metrics(51) + sites, PEAK_MAPPED_BYTES),
+  EXPECT_THAT(Reasons(before, Metrics(51) + sites, PEAK_MAPPED_BYTES),
               IsEmpty());
 }
 

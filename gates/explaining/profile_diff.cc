@@ -312,6 +312,14 @@ DiffNode DiffSite(const Lines& before, const Lines& after, DiffNode::Kind kind,
   return node;
 }
 
+// Returns whether a side has bytes of the metric but no site: its profile was
+// made without sites, or by a program that did not record these.
+bool LacksSites(const BenchmarkMemory& side, MetricKind metric) {
+  const Attributions* const sites = FindPeakHolders(side, metric);
+  return (sites == nullptr || sites->empty()) &&
+         ReadMetric(side, metric).bytes_or_count.value_or(0) > 0;
+}
+
 // Adds the sites that differ. The lines of one function are one site, since an
 // edit moves them all.
 void AddSites(const Attributions& before, const Attributions& after,
@@ -345,10 +353,20 @@ DiffNode DiffBenchmark(const Pairs<BenchmarkMemory>::Pair& pair) {
                                       : BenchmarkMemory::default_instance();
   const BenchmarkMemory& after =
       pair.after != nullptr ? *pair.after : BenchmarkMemory::default_instance();
-  AddSites(before.peak_attribution(), after.peak_attribution(),
-           DiffNode::Kind::kSite, PEAK_LIVE_USABLE_BYTES, &node.children);
-  AddSites(before.mapped_attribution(), after.mapped_attribution(),
-           DiffNode::Kind::kMapping, PEAK_MAPPED_BYTES, &node.children);
+  const auto add_sites = [&](const Attributions& sites_before,
+                             const Attributions& sites_after,
+                             DiffNode::Kind kind, MetricKind metric) {
+    // Sites that one side does not know are neither new nor gone.
+    if (node.presence == Presence::kBoth &&
+        LacksSites(before, metric) != LacksSites(after, metric)) {
+      return;
+    }
+    AddSites(sites_before, sites_after, kind, metric, &node.children);
+  };
+  add_sites(before.peak_attribution(), after.peak_attribution(),
+            DiffNode::Kind::kSite, PEAK_LIVE_USABLE_BYTES);
+  add_sites(before.mapped_attribution(), after.mapped_attribution(),
+            DiffNode::Kind::kMapping, PEAK_MAPPED_BYTES);
   SortByGrowth(&node.children);
   return node;
 }

@@ -209,6 +209,24 @@ TEST(ProfileDiffTest, TheLineThatGrewIsNamed) {
             "f (a.cc:10)");
 }
 
+// A profile without sites does not say that nothing was mapped.
+TEST(ProfileDiffTest, SitesThatOneSideDoesNotKnowAreNotNew) {
+  const auto with = [](int64_t bytes, const std::string& sites) {
+    return "label: '//a:b' " +
+           Benchmark("BM_X", 7,
+                     "metrics { kind: PEAK_MAPPED_BYTES determinism: EXACT "
+                     "value: " +
+                         std::to_string(bytes) + " } " + sites);
+  };
+  const std::string site =
+      "mapped_attribution { site: 'f (a.cc:1)' live_bytes: 9 }";
+  EXPECT_THAT(Diff({with(9, "")}, {with(9, site)}).deployments, IsEmpty());
+  EXPECT_THAT(Diff({with(9, site)}, {with(9, "")}).deployments, IsEmpty());
+  const ProfileDiff mapped_first = Diff({with(0, "")}, {with(9, site)});
+  EXPECT_THAT(Names(mapped_first.deployments.at(0).children.at(0).children),
+              ElementsAre("f (a.cc:1)"));
+}
+
 TEST(ProfileDiffTest, ASiteWhoseLineMovedIsTheSame) {
   const auto with_sites = [](const std::string& site, int bytes) {
     return "label: '//a:b' " +
