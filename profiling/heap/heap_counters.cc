@@ -119,17 +119,19 @@ void Reallocation::After(bool in_place, bool succeeded) {
 }
 
 void CountMappedBytes(int64_t change_bytes) {
-  if (uses_process_lock) {
-    DeferMapping(change_bytes);
-    return;
-  }
   ProcessLock lock;
-  CountMapping(change_bytes);
   // The peak of mapped bytes also depends on the order of threads.
   ThreadCounters* const counters = &thread_counters;
+  ++counters->mapping_count;
   ThreadRecord* const record = OwnRecord(*counters);
   if (counters->state == State::kEnded && record != nullptr) {
     UpdateNode(*counters, counters->summed_live_bytes, record);
+  }
+  process.mapped_bytes += change_bytes;
+  process.mapped_peak_absolute_bytes =
+      std::max(process.mapped_peak_absolute_bytes, process.mapped_bytes);
+  if (process.published != nullptr) {
+    process.published->RaiseMapped(process.mapped_bytes);
   }
 }
 

@@ -147,7 +147,7 @@ class Reallocation {
 };
 
 // Counts bytes that the program mapped (positive) or unmapped (negative) by
-// itself. The calling thread should be registered, and its signals blocked.
+// itself. The calling thread should be registered.
 void CountMappedBytes(int64_t change_bytes);
 
 // Sets the counter of requested bytes, which must live as long as the process.

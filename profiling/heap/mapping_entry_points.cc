@@ -28,23 +28,24 @@ namespace {
 PthreadMutex ranges_lock;
 MappedRanges ranges ABSL_GUARDED_BY(ranges_lock);
 
-// Signals stay blocked while the lock is held, since their handlers may map.
-class ABSL_SCOPED_LOCKABLE RangesLock {
- public:
-  RangesLock() ABSL_EXCLUSIVE_LOCK_FUNCTION(ranges_lock) {
-    // Registration comes before the lock: under it, registration could wait for
-    // the allocator's lock, which a fork may hold that waits for this one. In a
-    // signal handler it could wait for the lock that its thread holds.
-    if (!uses_process_lock) RegisterThread();
-    ranges_lock.Lock();
-  }
-  ~RangesLock() ABSL_UNLOCK_FUNCTION() { ranges_lock.Unlock(); }
-  RangesLock(const RangesLock&) = delete;
-  RangesLock& operator=(const RangesLock&) = delete;
-
- private:
-  const BlockedSignals blocked_;
+// What a call changed in the set of mapped ranges; a range of no bytes stands
+// for none. The first range is removed before the second is added.
+struct RangeChange {
+  const void* removed = nullptr;
+  size_t removed_bytes = 0;
+  const void* added = nullptr;
+  size_t added_bytes = 0;
 };
+
+// Changes by signal handlers that must not wait for a lock; the thread's next
+// call counts them. A handler makes few calls; more than these are not counted.
+constexpr int kMostDeferredChanges = 16;
+struct DeferredChanges {
+  int count;
+  RangeChange changes[kMostDeferredChanges];
+};
+__thread DeferredChanges deferred
+    __attribute__((tls_model("initial-exec"))) = {};
 
 // The forking thread's mask of signals before the fork.
 sigset_t mask_before_fork ABSL_GUARDED_BY(ranges_lock);
@@ -82,19 +83,13 @@ bool IsCalledByAllocator(const void* caller) {
          IsAllocatorsCode(reinterpret_cast<uintptr_t>(caller));
 }
 
-void CountChange(int64_t change_bytes)
-    ABSL_EXCLUSIVE_LOCKS_REQUIRED(ranges_lock) {
-  CountMappedBytes(change_bytes);
-  if (ProgramMappingsChanged != nullptr) ProgramMappingsChanged(ranges);
-}
-
 // AddRange and RemoveRange return by how many bytes they changed the set.
-int64_t AddRange(const void* address, size_t size)
+int64_t AddRange(const void* address, size_t size, bool by_this_call)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(ranges_lock) {
   const auto begin = reinterpret_cast<uintptr_t>(address);
   const size_t size_bytes = RoundedToPages(size);
   const int64_t added_bytes = ranges.Add(begin, size_bytes);
-  if (ProgramMapped != nullptr) ProgramMapped(begin, size_bytes);
+  if (ProgramMapped != nullptr) ProgramMapped(begin, size_bytes, by_this_call);
   return added_bytes;
 }
 
@@ -107,33 +102,82 @@ int64_t RemoveRange(const void* address, size_t size)
   return -removed_bytes;
 }
 
+void Count(const RangeChange& change, bool by_this_call)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(ranges_lock) {
+  int64_t change_bytes = 0;
+  if (change.removed_bytes > 0) {
+    change_bytes += RemoveRange(change.removed, change.removed_bytes);
+  }
+  if (change.added_bytes > 0) {
+    change_bytes += AddRange(change.added, change.added_bytes, by_this_call);
+  }
+  CountMappedBytes(change_bytes);
+  if (ProgramMappingsChanged != nullptr) ProgramMappingsChanged(ranges);
+}
+
+// Returns whether a signal handler runs that interrupted its thread's use of
+// the counters' or the recorder's lock. The owner of the ranges' lock may wait
+// for these, so the handler must not wait for that owner.
+bool MustNotWait() {
+  return uses_process_lock ||
+         (InterruptsRecorder != nullptr && InterruptsRecorder());
+}
+
+// Counts a call that maps or unmaps, and that returns its change. The lock is
+// held around the call, so that the set changes in the kernel's order. Signals
+// are blocked, since their handlers may map, too.
+template <typename Call>
+void CountCall(const Call& call) {
+  const BlockedSignals blocked;
+  if (MustNotWait()) {
+    const RangeChange change = call();
+    if (deferred.count < kMostDeferredChanges) {
+      deferred.changes[deferred.count++] = change;
+    }
+    return;
+  }
+  // Registration comes before the lock: under it, registration could wait for
+  // the allocator's lock, which a fork may hold that waits for this one.
+  RegisterThread();
+  PthreadMutexLock guard(&ranges_lock);
+  for (int i = 0; i < deferred.count; ++i) {
+    Count(deferred.changes[i], /*by_this_call=*/false);
+  }
+  deferred.count = 0;
+  const RangeChange change = call();
+  if (change.removed_bytes + change.added_bytes > 0) {
+    Count(change, /*by_this_call=*/true);
+  }
+}
+
 void* CountedMmap(void* address, size_t size, int protection, int flags,
                   int file, off_t offset, const void* caller) {
   if (IsCalledByAllocator(caller)) {
     return SystemMmap(address, size, protection, flags, file, offset);
   }
-  RangesLock lock;
-  void* mapped = SystemMmap(address, size, protection, flags, file, offset);
-  if (mapped != MAP_FAILED) CountChange(AddRange(mapped, size));
+  void* mapped = MAP_FAILED;
+  CountCall([&] {
+    mapped = SystemMmap(address, size, protection, flags, file, offset);
+    if (mapped == MAP_FAILED) return RangeChange();
+    return RangeChange{nullptr, 0, mapped, size};
+  });
   return mapped;
 }
 
 }  // namespace
 
 void ReportProgramMappings() {
-  RangesLock lock;
+  const BlockedSignals blocked;
+  PthreadMutexLock guard(&ranges_lock);
   if (ProgramMappingsChanged != nullptr) ProgramMappingsChanged(ranges);
 }
 
 }  // namespace footprint::profiling_internal
 
-using footprint::profiling_internal::AddRange;
-using footprint::profiling_internal::CountChange;
+using footprint::profiling_internal::CountCall;
 using footprint::profiling_internal::CountedMmap;
 using footprint::profiling_internal::IsCalledByAllocator;
-using footprint::profiling_internal::ranges_lock;
-using footprint::profiling_internal::RangesLock;
-using footprint::profiling_internal::RemoveRange;
+using footprint::profiling_internal::RangeChange;
 using footprint::profiling_internal::SystemMmap;
 using footprint::profiling_internal::SystemMunmap;
 
@@ -164,9 +208,12 @@ int munmap(void* address, size_t size) noexcept {
   if (IsCalledByAllocator(__builtin_return_address(0))) {
     return SystemMunmap(address, size);
   }
-  RangesLock lock;
-  const int result = SystemMunmap(address, size);
-  if (result == 0) CountChange(RemoveRange(address, size));
+  int result = -1;
+  CountCall([&] {
+    result = SystemMunmap(address, size);
+    if (result != 0) return RangeChange();
+    return RangeChange{address, size, nullptr, 0};
+  });
   return result;
 }
 
@@ -184,16 +231,13 @@ void* mremap(void* address, size_t old_size, size_t new_size, int flags,
         syscall(SYS_mremap, address, old_size, new_size, flags, wanted));
   };
   if (IsCalledByAllocator(__builtin_return_address(0))) return remap();
-  RangesLock lock;
-  void* const moved = remap();
-  if (moved != MAP_FAILED) {
-    int64_t change_bytes = 0;
-    if ((flags & MREMAP_DONTUNMAP) == 0) {
-      change_bytes += RemoveRange(address, old_size);
-    }
-    change_bytes += AddRange(moved, new_size);
-    CountChange(change_bytes);
-  }
+  void* moved = MAP_FAILED;
+  CountCall([&] {
+    moved = remap();
+    if (moved == MAP_FAILED) return RangeChange();
+    const bool keeps_old = (flags & MREMAP_DONTUNMAP) != 0;
+    return RangeChange{address, keeps_old ? 0 : old_size, moved, new_size};
+  });
   return moved;
 }
 

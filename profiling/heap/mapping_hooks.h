@@ -28,9 +28,14 @@ void ReportProgramMappings();
 
 // A recorder of call sites defines these (call_sites.h). They are called on the
 // thread that maps or unmaps memory, after the set changed, and never by two
-// threads at once.
-__attribute__((weak)) void ProgramMapped(uintptr_t begin, size_t size_bytes);
+// threads at once. Unless `by_this_call`, an earlier call of the thread mapped
+// the range.
+__attribute__((weak)) void ProgramMapped(uintptr_t begin, size_t size_bytes,
+                                         bool by_this_call);
 __attribute__((weak)) void ProgramUnmapped(uintptr_t begin, size_t size_bytes);
+// Returns whether a signal handler runs that interrupted the recorder on this
+// thread, which may hold a lock that the other two wait for.
+__attribute__((weak)) bool InterruptsRecorder();
 
 // Returns whether the address lies in the code of an allocator, whose mappings
 // do not count as the program's.

@@ -1,7 +1,6 @@
 #include "footprint/profiling/heap/process_counters.h"
 
 #include "footprint/base/memory/membarrier.h"
-#include "footprint/base/threads/blocked_signals.h"
 #include "footprint/profiling/heap/coarse_time.h"
 
 namespace footprint::profiling_internal {
@@ -157,40 +156,6 @@ void TakeBudget(ThreadCounters* counters)
   }
 }
 
-// The calls of signal handlers that mapped while this thread used the process's
-// lock.
-struct DeferredMapping {
-  // Volatile, because a handler changes it between two reads.
-  volatile uint64_t call_count;
-  int64_t change_bytes;
-  // The most that change_bytes has been; at least 0.
-  int64_t highest_change_bytes;
-};
-__thread DeferredMapping deferred_mapping
-    __attribute__((tls_model("initial-exec"))) = {};
-
-void ChangeMappedBytes(int64_t change_bytes)
-    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
-  process.mapped_bytes += change_bytes;
-  process.mapped_peak_absolute_bytes =
-      std::max(process.mapped_peak_absolute_bytes, process.mapped_bytes);
-  if (process.published != nullptr) {
-    process.published->RaiseMapped(process.mapped_bytes);
-  }
-}
-
-void CountDeferredMapping() ABSL_LOCKS_EXCLUDED(process.lock) {
-  const BlockedSignals blocked;
-  ProcessLock lock;
-  DeferredMapping& deferred = deferred_mapping;
-  ChangeMappedBytes(deferred.highest_change_bytes);
-  ChangeMappedBytes(deferred.change_bytes - deferred.highest_change_bytes);
-  thread_counters.mapping_count += deferred.call_count;
-  deferred.call_count = 0;
-  deferred.change_bytes = 0;
-  deferred.highest_change_bytes = 0;
-}
-
 }  // namespace
 
 const uint64_t kNoBytes = 0;
@@ -213,7 +178,6 @@ void LockProcess() {
 void UnlockProcess() {
   process.lock.Unlock();
   uses_process_lock = false;
-  if (deferred_mapping.call_count != 0) CountDeferredMapping();
 }
 
 uint32_t CurrentStage() {
@@ -221,19 +185,6 @@ uint32_t CurrentStage() {
   return published == nullptr
              ? 0
              : published->stage.load(std::memory_order_relaxed);
-}
-
-void CountMapping(int64_t change_bytes) {
-  ++thread_counters.mapping_count;
-  ChangeMappedBytes(change_bytes);
-}
-
-void DeferMapping(int64_t change_bytes) {
-  DeferredMapping& deferred = deferred_mapping;
-  deferred.change_bytes += change_bytes;
-  deferred.highest_change_bytes =
-      std::max(deferred.highest_change_bytes, deferred.change_bytes);
-  deferred.call_count = deferred.call_count + 1;
 }
 
 void SetOpen(int phase, bool is_open) {

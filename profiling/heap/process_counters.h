@@ -247,7 +247,6 @@ extern __thread volatile bool uses_process_lock
 
 // Also settles the peak of the only thread.
 void LockProcess() ABSL_EXCLUSIVE_LOCK_FUNCTION(process.lock);
-// Also counts what signal handlers mapped while this thread used the lock.
 void UnlockProcess() ABSL_UNLOCK_FUNCTION(process.lock);
 
 class ABSL_SCOPED_LOCKABLE ProcessLock {
@@ -257,14 +256,6 @@ class ABSL_SCOPED_LOCKABLE ProcessLock {
   ProcessLock(const ProcessLock&) = delete;
   ProcessLock& operator=(const ProcessLock&) = delete;
 };
-
-// Counts a call of this thread that mapped (positive) or unmapped (negative) so
-// many bytes, and raises the peak of mapped bytes.
-void CountMapping(int64_t change_bytes)
-    ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
-// Does the same for a signal handler while this thread uses the process's lock;
-// the figures change when it is given back. Signals must be blocked.
-void DeferMapping(int64_t change_bytes);
 
 // Returns the published stage that the process is in; needs no lock.
 uint32_t CurrentStage();

@@ -64,6 +64,11 @@ survives refused
 
 # Handlers that allocate, and that never return.
 survives handler=40
+survives map=100
+check "sum(m['at_peak_bytes'] for m in first['mappings']) == first['peak_mapped_bytes']"
+check "first['peak_mapped_bytes'] in (4096, 8192)"
+survives beside=100
+check "sum(m['at_peak_bytes'] for m in first['mappings']) == first['peak_mapped_bytes']"
 survives jump=40
 check "first['peak_live_bytes'] - $base <= 2 * 10248"
 

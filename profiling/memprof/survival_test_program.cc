@@ -12,6 +12,9 @@
 //                 child allocates 10 blocks and starts a thread
 //   handler=N     a signal each millisecond whose handler allocates, for N ms
 //   inside=N      the same where the handler may interrupt malloc itself
+//   map=N         the same where the handler maps memory and may interrupt
+//                 mmap itself
+//   beside=N      the same where it may interrupt malloc, while a thread maps
 //   jump=N        N times a handler leaves a computation by siglongjmp
 //   recover       a stack overflow inside of nested allocations, left by
 //                 siglongjmp; then 100 blocks
@@ -247,6 +250,47 @@ void HandleInsideMalloc(int count) {
     for (void*& block : blocks) block = malloc(32);
     for (void* block : blocks) free(block);
   }
+  StopTimer();
+}
+
+void MapPage() {
+  void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) Fail("mmap");
+  munmap(page, 4096);
+}
+
+void MapInHandler(int) {
+  MapPage();
+  ++handled;
+}
+
+void HandleInsideMmap(int count) {
+  StartTimer(MapInHandler);
+  while (handled < count) MapPage();
+  StopTimer();
+}
+
+void* MapUntilHandled(void* count) {
+  while (handled < *static_cast<int*>(count)) MapPage();
+  return nullptr;
+}
+
+// Only this thread has the handler: a signal per millisecond of its own time.
+void HandleBesideMmap(int count) {
+  sigset_t profiling_signal;
+  sigset_t mask_before;
+  sigemptyset(&profiling_signal);
+  sigaddset(&profiling_signal, SIGPROF);
+  pthread_sigmask(SIG_BLOCK, &profiling_signal, &mask_before);
+  pthread_t mapping;
+  if (pthread_create(&mapping, nullptr, MapUntilHandled, &count) != 0) {
+    Fail("pthread_create");
+  }
+  pthread_sigmask(SIG_SETMASK, &mask_before, nullptr);
+  StartTimer(MapInHandler);
+  while (handled < count) free(malloc(100));
+  pthread_join(mapping, nullptr);
   StopTimer();
 }
 
@@ -547,6 +591,9 @@ constexpr Step kStepsOfSignals[] = {
      [](const char* value, char**) { HandleWhileComputing(Count(value)); }},
     {"inside",
      [](const char* value, char**) { HandleInsideMalloc(Count(value)); }},
+    {"map", [](const char* value, char**) { HandleInsideMmap(Count(value)); }},
+    {"beside",
+     [](const char* value, char**) { HandleBesideMmap(Count(value)); }},
     {"jump", [](const char* value, char**) { LeaveHandlers(Count(value)); }},
     {"recover", [](const char*, char**) { RecoverFromOverflow(); }},
     {"die", [](const char* value, char**) { Die(Count(value)); }},

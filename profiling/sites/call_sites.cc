@@ -289,11 +289,6 @@ __attribute__((constructor(102))) void WatchForks() {
   AddForkHandlers({&lock, LockSites, UnlockSites, UnlockSites});
 }
 
-// Returns whether this thread may hold a lock that recording needs: a signal
-// handler maps memory, and the signal interrupted the recorder. That memory is
-// not recorded.
-bool InterruptsRecorder() { return IsReadingCurrentStack() || uses_lock; }
-
 void ForgetParent() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   site_file.Close();
   growth.Close();
@@ -405,10 +400,11 @@ void AttachAgain(const RecordedBlock& detached) {
   SetHasRecordedBlocks(recorded_blocks.size() != 0);
 }
 
-void ProgramMapped(uintptr_t begin, size_t size_bytes) {
-  if (InterruptsRecorder()) return;
+bool InterruptsRecorder() { return IsReadingCurrentStack() || uses_lock; }
+
+void ProgramMapped(uintptr_t begin, size_t size_bytes, bool by_this_call) {
   uintptr_t calls[kMaxCalls];
-  const int count = ReadCurrentStack(CallingFrame(), calls);
+  const int count = by_this_call ? ReadCurrentStack(CallingFrame(), calls) : 0;
   SitesLock guard;
   if (sites == nullptr) return;
   const uint32_t node = call_tree.FindNode(calls, count);
@@ -416,7 +412,6 @@ void ProgramMapped(uintptr_t begin, size_t size_bytes) {
 }
 
 void ProgramUnmapped(uintptr_t begin, size_t size_bytes) {
-  if (InterruptsRecorder()) return;
   SitesLock guard;
   if (sites != nullptr && !mapping_sites.Unmap(begin, size_bytes)) NoteFull();
 }
