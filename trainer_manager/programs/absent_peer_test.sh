@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A Python without PyTorch, and one that is not there: the table of step_time says
-# which command was asked and what it answered, and the goals are not met.
+# which command was asked and what it answered, and the goals are not met. So it does
+# for NNTrainer, which has no goal.
 set -euo pipefail
 
 fail() {
@@ -9,7 +10,7 @@ fail() {
 }
 readonly STEP_TIME=(python3 -B trainer_manager/programs/step_time.py --networks=digits
   --batch=2 --rounds=1)
-readonly SCRIPT='-B trainer_manager/programs/pytorch_steps.py digits 2 20 1`'
+readonly SCRIPT='-B trainer_manager/programs/pytorch_steps.py digits 2 20 1 sgd all`'
 
 # The first Python on the PATH is not the one that has PyTorch.
 hides_torch=$TEST_TMPDIR/python3
@@ -27,5 +28,17 @@ done <<END
 $hides_torch|ended with status 3: /usr/bin/python3: cannot import torch: No module named 'torch'
 $TEST_TMPDIR/nowhere|cannot be run: No such file or directory
 /bin/false|ended with status 1:
+END
+
+# NNTrainer is asked only for the networks that are measured with it.
+readonly PEER='trainer_manager/programs/nntrainer_steps.sh vgg16 2 1 sgd all`'
+while IFS='|' read -r folder said; do
+  output=$(FOOTPRINT_PYTORCH_PYTHON=/bin/false FOOTPRINT_NNTRAINER=$folder \
+    python3 -B trainer_manager/programs/step_time.py --networks=vgg16 --batch=2 --rounds=1) || true
+  grep -qF "| planned / NNTrainer | not measured: \`$PEER ended with status 3: $said" <<<"$output" ||
+    fail "$folder: $output"
+done <<END
+|nntrainer_steps.sh: FOOTPRINT_NNTRAINER names no folder with NNTrainer
+$TEST_TMPDIR|nntrainer_steps.sh: NNTrainer's sources are not in $TEST_TMPDIR
 END
 echo passed

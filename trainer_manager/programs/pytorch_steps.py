@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Times the steps of training_steps.cc in PyTorch: the same networks.
 
-    pytorch_steps.py vgg16 32 1 2
+    pytorch_steps.py vgg16 32 1 2 adam head
 
 The numbers are the rows of a batch, the steps that each line of input asks for, and
-the threads. With one thread the times are of the processor, with several those that
-pass. PyTorch's settings are those that take the least memory without more time: ReLU
-in place, gradients set to none. Exit status 3 where this Python cannot import PyTorch;
+the threads. After them come the optimizer (sgd or adam) and the trained layers (all,
+or head, the last one); sgd and all if nothing is said. With one thread the times are
+of the processor, with several those that pass. PyTorch's settings are those that
+take the least memory without more time: ReLU in place, gradients set to none. Exit
+status 3 where this Python cannot import PyTorch;
 standard error says why.
 """
 
@@ -125,7 +127,8 @@ def blas():
 
 def main():
     name = sys.argv[1]
-    batch, steps, threads = (int(word) for word in sys.argv[2:])
+    batch, steps, threads = (int(word) for word in sys.argv[2:5])
+    optimizer_name, trained = sys.argv[5:] or ("sgd", "all")
     torch.set_num_threads(threads)
     # With several threads, processor time would count those that wait, too.
     clock = time.process_time if threads == 1 else time.perf_counter
@@ -135,7 +138,17 @@ def main():
     begin_bytes = status_bytes("VmRSS")
     model = {"digits": digits, "lenet5": lenet5, "vgg16": vgg16,
              "resnet18": resnet18, "transformer": Transformer}[name]()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    weights = sum(weight.numel() for weight in model.parameters())
+    if trained == "head":
+        head = [module for module in model.modules() if isinstance(module, nn.Linear)][-1]
+        model.requires_grad_(False)
+        # A frozen normalization uses its running statistics.
+        model.eval()
+        head.requires_grad_(True)
+    rule, rate = {"sgd": (torch.optim.SGD, 0.01),
+                  "adam": (torch.optim.Adam, 0.001)}[optimizer_name]
+    optimizer = rule([weight for weight in model.parameters() if weight.requires_grad],
+                     lr=rate)
     if name == "transformer":
         inputs = torch.randint(0, 100, (batch, 64))
         labels = inputs.flatten()
@@ -151,7 +164,8 @@ def main():
         optimizer.step()
 
     step()
-    print("ready PyTorch", torch.__version__, "with", blas(), flush=True)
+    print("ready PyTorch", torch.__version__, "with", blas(), "weights", weights,
+          flush=True)
     for _line in sys.stdin:
         begin = clock()
         for _ in range(steps):

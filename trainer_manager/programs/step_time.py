@@ -2,9 +2,9 @@
 """Step times and memory of training the reference networks.
 
 The same network is trained by several programs at once that take turns, a step
-each, so that a slow moment of the machine falls on all of them; batch 32, SGD, one
-thread, warmed up. Ratios of processor time are medians over the rounds, with a
-95 % interval; see tools/bench/turns.py for the verdicts.
+each, so that a slow moment of the machine falls on all of them; batch 32, SGD unless
+--optimizer says adam, one thread, warmed up. Ratios of processor time are medians
+over the rounds, with a 95 % interval; see tools/bench/turns.py for the verdicts.
 
   plain       nothing is calculated again
   planned     what is cheap is calculated again (the default)
@@ -14,9 +14,14 @@ thread, warmed up. Ratios of processor time are medians over the rounds, with a
   PyTorch     the same network in PyTorch, if $FOOTPRINT_PYTORCH_PYTHON, else
               /usr/bin/python3, has it; where it cannot be asked, the table says by
               which command it was asked and what that answered
+  NNTrainer   the same network in NNTrainer, likewise, if $FOOTPRINT_NNTRAINER names a
+              folder with it, see nntrainer_steps.sh; only VGG16 and ResNet-18
+
+With another optimizer, or with --head_only, which freezes all layers but the last,
+there are no goals, and the programs with a budget are left out.
 
 Memory is by how much the resident set grew at most since the model was created;
-what is planned is beside it.
+what is planned is beside it, and so are the growth's ratios to those of the peers.
 
 With --threads, the programs are others:
 
@@ -63,7 +68,11 @@ NETWORKS = {
 # (measured, baseline, goal)
 PAIRS = [("planned", "plain", 1.03), ("budget", "plain", 1.35),
          ("parts", "plain", None), ("file", "plain", None),
-         ("planned", "PyTorch", 1.25), ("budget", "PyTorch", None)]
+         ("planned", "PyTorch", 1.25), ("budget", "PyTorch", None),
+         ("planned", "NNTrainer", None)]
+# Network -> its last layer, for --head_only.
+HEADS = {"digits": "fc3", "lenet5": "fc3", "vgg16": "fc2", "resnet18": "fc",
+         "transformer": "logits"}
 PYTHON = os.environ.get("FOOTPRINT_PYTORCH_PYTHON", "/usr/bin/python3")
 
 
@@ -150,11 +159,13 @@ def start_peer(argv, threads):
     return (None, why) if why else (program, "")
 
 
-def start(network, batch, threads):
+def start(network, batch, threads, optimizer, trained):
     """Returns the programs by name, and by name why others cannot run."""
     steps, budgets = NETWORKS[network]
     own = ["trainer_manager/programs/training_steps", "--network=" + network,
-           "--batch=%d" % batch, "--steps=%d" % steps]
+           "--batch=%d" % batch, "--steps=%d" % steps, "--optimizer=" + optimizer]
+    if trained == "head":
+        own.append("--train_only=" + HEADS[network])
     if threads > 1:
         several = own + ["--threads=%d" % threads]
         programs = {
@@ -167,33 +178,60 @@ def start(network, batch, threads):
             "plain": Program(own + ["--recompute=false"]),
             "planned": Program(own),
         }
-        for name, flags in budgets.items():
-            programs[name] = Program(own + flags)
+        if (optimizer, trained) == ("sgd", "all"):
+            for name, flags in budgets.items():
+                programs[name] = Program(own + flags)
     for name, program in programs.items():
         why = program.why_absent()
         if why:
             sys.exit("step_time: %s of %s did not start: %s" % (name, network, why))
-    peer, why = start_peer(
-        [PYTHON, "-B", "trainer_manager/programs/pytorch_steps.py", network, str(batch),
-         str(steps), str(threads)], threads)
-    if why:
-        return programs, {"PyTorch": why}
-    programs["PyTorch"] = peer
-    return programs, {}
+    numbers = [str(batch), str(steps)]
+    peers = {"PyTorch": [PYTHON, "-B", "trainer_manager/programs/pytorch_steps.py", network,
+                         *numbers, str(threads), optimizer, trained]}
+    if threads == 1 and network in ("vgg16", "resnet18"):
+        peers["NNTrainer"] = ["trainer_manager/programs/nntrainer_steps.sh", network,
+                              *numbers, optimizer, trained]
+    absent = {}
+    for name, argv in peers.items():
+        program, why = start_peer(argv, threads)
+        if why:
+            absent[name] = why
+        else:
+            programs[name] = program
+    return programs, absent
 
 
-def measure(network, batch, rounds, threads):
+def print_memory(programs, seconds):
+    grown = {name: program.finish() for name, program in programs.items()}
+    peers = [name for name in ("PyTorch", "NNTrainer") if name in programs]
+    print("\n| memory | resident set grew by, MB | planned, MB | s a step |%s" % "".join(
+        " of %s's |" % peer for peer in peers))
+    print("|---|---|---|---|%s" % ("---|" * len(peers)))
+    for name, program in programs.items():
+        words = program.greeting.split()
+        planned = "%.2f" % (int(words[2]) / 1e6) if words[1] == "planned" else ""
+        print("| %s | %.1f | %s | %.5f |%s" % (
+            name, grown[name] / 1e6, planned, median_interval(seconds[name])[0],
+            "".join(" %.3f |" % (grown[name] / grown[peer]) for peer in peers)))
+    print()
+    for name, program in programs.items():
+        print("%s: %s" % (name, program.greeting.replace("ready ", "")))
+
+
+def measure(network, batch, rounds, threads, optimizer, trained):
     """Prints the tables of one network; returns the verdicts."""
-    programs, absent = start(network, batch, threads)
+    programs, absent = start(network, batch, threads, optimizer, trained)
     seconds = take_turns(programs, rounds, lambda name, _: programs[name].step())
-    print("\n## %s, batch %d, %d rounds, %d thread%s\n" % (
-        network, batch, rounds, threads, "s" if threads > 1 else ""))
+    print("\n## %s, batch %d, %s, %s trained, %d rounds, %d thread%s\n" % (
+        network, batch, optimizer, trained, rounds, threads, "s" if threads > 1 else ""))
     print("| step time | ratio | 95 % interval | goal | verdict |")
     print("|---|---|---|---|---|")
     verdicts = []
     for name, baseline, goal in pairs(threads):
-        if name not in programs:
+        if name not in programs or baseline not in (*programs, *absent):
             continue
+        if (optimizer, trained) != ("sgd", "all"):
+            goal = None
         shown_goal = "" if goal is None else "<= %.2f" % goal
         if baseline not in programs:
             print("| %s / %s | not measured: %s | | %s | |" % (
@@ -204,16 +242,7 @@ def measure(network, batch, rounds, threads):
         verdicts.append(verdict(goal, low, high))
         print("| %s / %s | %.3f | %s | %s | %s |" % (
             name, baseline, median, interval_text(low, high), shown_goal, verdicts[-1]))
-    print("\n| memory | resident set grew by, MB | planned, MB | s a step |")
-    print("|---|---|---|---|")
-    for name, program in programs.items():
-        words = program.greeting.split()
-        planned = "%.2f" % (int(words[2]) / 1e6) if words[1] == "planned" else ""
-        print("| %s | %.1f | %s | %.5f |" % (
-            name, program.finish() / 1e6, planned,
-            median_interval(seconds[name])[0]))
-    if "PyTorch" in programs:
-        print("\n" + programs["PyTorch"].greeting.replace("ready ", ""))
+    print_memory(programs, seconds)
     return verdicts
 
 
@@ -225,6 +254,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=31)
     parser.add_argument("--threads", type=int, default=1,
                         help="threads of each program; with several, the table is of them")
+    parser.add_argument("--optimizer", choices=["sgd", "adam"], default="sgd")
+    parser.add_argument("--head_only", action="store_true",
+                        help="freeze all layers but the last")
     parser.add_argument("--must_meet", action="store_true")
     arguments = parser.parse_args()
     if arguments.threads < 1:
@@ -233,7 +265,8 @@ def main():
     for network in arguments.networks.split(","):
         if network not in NETWORKS:
             sys.exit("step_time: no network is named %r" % network)
-        verdicts += measure(network, arguments.batch, arguments.rounds, arguments.threads)
+        verdicts += measure(network, arguments.batch, arguments.rounds, arguments.threads,
+                            arguments.optimizer, "head" if arguments.head_only else "all")
         sys.stdout.flush()
     bad = {"missed"}
     if arguments.must_meet:

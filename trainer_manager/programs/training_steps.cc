@@ -4,7 +4,8 @@
 //   training_steps --network=vgg16 --write_weights=vgg16.safetensors
 //   training_steps --train_only=fc2 --weights_file=vgg16.safetensors
 //
-// After one step, writes "ready" and the planned figures. Then, for each line
+// After one step, writes "ready", the planned figures and the number of
+// weights. Then, for each line
 // it reads, it trains as many steps as --steps says and writes the processor
 // time of one step in seconds, or the time that --time names. At the end it
 // writes the largest growth of the resident set since the program began.
@@ -55,6 +56,7 @@ ABSL_FLAG(std::string, weights_file, "",
           "read the frozen weights from this file, step by step");
 ABSL_FLAG(std::string, write_weights, "",
           "write the initial weights to this file, and end");
+ABSL_FLAG(std::string, optimizer, "sgd", "sgd or adam");
 ABSL_FLAG(int, steps, 1, "number of steps to train for each line read");
 ABSL_FLAG(int, threads, 1, "number of threads that share each step");
 ABSL_FLAG(
@@ -87,6 +89,12 @@ absl::StatusOr<Network> NamedNetwork(const std::string& name, int64_t batch) {
   if (name == "resnet18") return ResNet18(batch);
   if (name == "transformer") return SmallTransformer(batch);
   return absl::InvalidArgumentError("no network is named " + name);
+}
+
+absl::StatusOr<OptimizerPointer> NamedOptimizer(const std::string& name) {
+  if (name == "sgd") return StochasticGradientDescent(0.01f);
+  if (name == "adam") return Adam(0.001f);
+  return absl::InvalidArgumentError("no optimizer is named " + name);
 }
 
 // Fills inputs with images and classes, or with tokens that are also the
@@ -137,6 +145,19 @@ absl::Status FreezeOthers(const std::string& trained, Network* network) {
   return absl::OkStatus();
 }
 
+// Returns the number of weights, without the statistics of normalizations.
+absl::StatusOr<int64_t> CountWeights(const Network& network) {
+  const auto resolved = ResolveNetwork(network, NetworkMode::kTraining);
+  if (!resolved.ok()) return resolved.status();
+  int64_t count = 0;
+  for (const ResolvedNetwork::ResolvedLayer& layer : resolved->layers) {
+    for (const WeightSpec& weight : layer.signature.weights) {
+      count += weight.spec.shape.elements();
+    }
+  }
+  return count;
+}
+
 // Answers each line with the time of a step.
 absl::Status ServeSteps(clockid_t clock, Manager* manager) {
   const int steps = std::max(1, absl::GetFlag(FLAGS_steps));
@@ -163,17 +184,21 @@ absl::Status Run() {
   if (!status.ok()) return status;
   const absl::StatusOr<clockid_t> clock = NamedClock(absl::GetFlag(FLAGS_time));
   if (!clock.ok()) return clock.status();
+  const auto optimizer = NamedOptimizer(absl::GetFlag(FLAGS_optimizer));
+  if (!optimizer.ok()) return optimizer.status();
+  const auto weights = CountWeights(*network);
+  if (!weights.ok()) return weights.status();
   const auto team = MakeTeamBackend(absl::GetFlag(FLAGS_threads));
   const auto plan =
       PlanExecution(*network, NetworkMode::kTraining, MemoryOfFlags(),
-                    /*optimizer_states=*/0, *team);
+                    (*optimizer)->states_per_weight(), *team);
   if (!plan.ok()) return plan.status();
   const auto parameters = Parameters::Create(*plan, /*seed=*/1);
   if (!parameters.ok()) return parameters.status();
   const std::string written = absl::GetFlag(FLAGS_write_weights);
   if (!written.empty()) return SaveParameters(**parameters, written);
   ManagerOptions options;
-  options.optimizer = StochasticGradientDescent(0.01f);
+  options.optimizer = *optimizer;
   options.swap_folder = absl::GetFlag(FLAGS_swap_folder);
   options.weights_file = absl::GetFlag(FLAGS_weights_file);
   const auto manager = Manager::Create(*plan, *parameters, options);
@@ -189,7 +214,8 @@ absl::Status Run() {
               << " normalizes over a part of the batch\n";
   }
   std::cout << "ready planned " << plan->planned_bytes() << " reads "
-            << plan->weight_bytes_read_per_iteration() << std::endl;
+            << plan->weight_bytes_read_per_iteration() << " weights "
+            << *weights << std::endl;
   status = ServeSteps(*clock, manager->get());
   if (!status.ok()) return status;
   std::cout << ReadResidentBytes().peak_bytes - begin_bytes << std::endl;
