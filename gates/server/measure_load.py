@@ -3,8 +3,9 @@
     measure_load.py COUNT [PORT TOKEN]
 
 Starts a server whose trials end at once (bazel build -c opt //gates/server:serve_example),
-or uses the one at PORT of this machine. In that case bundles are real, and each runs `true`. Eight clients submit bundles,
-each one after another; at the end every verdict is checked.
+or uses the one at PORT of this machine. In that case bundles are real, and each runs
+`true`. Eight clients submit bundles, each one after another; at the end every verdict is
+checked.
 """
 
 import hashlib

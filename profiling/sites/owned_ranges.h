@@ -8,8 +8,8 @@
 //
 // Thread-compatible. Works inside mmap: its array is in pages from the kernel,
 // which Clear returns. Memory: 24 to 48 bytes a range. Time: a logarithmic
-// search, and a linear move of the array for each range that is inserted or
-// removed.
+// search, and a move of the ranges at lower addresses for each range that is
+// inserted or removed.
 
 #ifndef FOOTPRINT_PROFILING_SITES_OWNED_RANGES_H_
 #define FOOTPRINT_PROFILING_SITES_OWNED_RANGES_H_
@@ -22,12 +22,6 @@ namespace footprint::profiling_internal {
 
 class OwnedRanges {
  public:
-  struct Range {
-    uintptr_t begin;
-    uintptr_t end;
-    uint32_t owner;
-  };
-
   // Gives the range to the owner. Calls changed(owner, bytes) for each part
   // that another owner loses, and for what the new one gets. Returns false if
   // the kernel has no memory; then the range has no owner.
@@ -36,7 +30,8 @@ class OwnedRanges {
               Changed changed) {
     if (size_bytes == 0) return true;
     if (!Remove(begin, size_bytes, changed) || !ReserveOne()) return false;
-    InsertMerged({begin, begin + size_bytes, owner});
+    const uintptr_t mirrored = Mirror(begin, size_bytes);
+    InsertMerged({mirrored, mirrored + size_bytes, owner});
     changed(owner, static_cast<int64_t>(size_bytes));
     return true;
   }
@@ -48,11 +43,12 @@ class OwnedRanges {
     if (size_bytes == 0) return true;
     // A range that is cut in its middle leaves one more.
     if (!ReserveOne()) return false;
-    const uintptr_t end = begin + size_bytes;
-    size_t index = FirstEndingAfter(begin);
+    const uintptr_t first = Mirror(begin, size_bytes);
+    const uintptr_t end = first + size_bytes;
+    size_t index = FirstEndingAfter(first);
     while (index < count_ && ranges_[index].begin < end) {
       const Range range = ranges_[index];
-      const Range cut = {std::max(range.begin, begin), std::min(range.end, end),
+      const Range cut = {std::max(range.begin, first), std::min(range.end, end),
                          range.owner};
       Erase(index);
       if (range.begin < cut.begin) {
@@ -71,6 +67,20 @@ class OwnedRanges {
   void Clear();
 
  private:
+  // Addresses are mirrored: the kernel gives a new mapping a lower address than
+  // older ones, so its range comes last, and no other has to move.
+  struct Range {
+    uintptr_t begin;
+    uintptr_t end;
+    uint32_t owner;
+  };
+
+  // Returns where a range begins after the address space is mirrored.
+  static uintptr_t Mirror(uintptr_t begin, size_t size_bytes) {
+    constexpr uintptr_t kEndOfAddresses = uintptr_t{1} << 63;
+    return kEndOfAddresses - begin - size_bytes;
+  }
+
   size_t FirstEndingAfter(uintptr_t address) const;
   // Makes room for one more range. Returns false if the kernel has no memory.
   bool ReserveOne();

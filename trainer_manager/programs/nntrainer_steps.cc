@@ -218,7 +218,7 @@ class Server {
   Server(int steps, int64_t parameters, int64_t begin_bytes)
       : steps_(steps), parameters_(parameters), begin_bytes_(begin_bytes) {}
 
-  // Is called after each epoch, which is one step.
+  // The model calls this after each epoch, which is one step.
   void AfterStep() {
     if (done_ == 0) {
       std::printf("ready NNTrainer with %lld weights\n",

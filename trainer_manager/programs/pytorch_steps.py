@@ -8,8 +8,7 @@ the threads. After them come the optimizer (sgd or adam) and the trained layers 
 or head, the last one); sgd and all if nothing is said. With one thread the times are
 of the processor, with several those that pass. PyTorch's settings are those that
 take the least memory without more time: ReLU in place, gradients set to none. Exit
-status 3 where this Python cannot import PyTorch;
-standard error says why.
+status 3 where this Python cannot import PyTorch; standard error says why.
 """
 
 import re

@@ -5,10 +5,10 @@
 //   training_steps --train_only=fc2 --weights_file=vgg16.safetensors
 //
 // After one step, writes "ready", the planned figures and the number of
-// weights. Then, for each line
-// it reads, it trains as many steps as --steps says and writes the processor
-// time of one step in seconds, or the time that --time names. At the end it
-// writes the largest growth of the resident set since the program began.
+// weights. Then, for each line it reads, it trains as many steps as --steps
+// says and writes the processor time of one step in seconds, or the time that
+// --time names. At the end it writes the largest growth of the resident set
+// since the program began.
 
 #include <time.h>
 
