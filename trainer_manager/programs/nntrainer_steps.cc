@@ -21,7 +21,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <random>
@@ -30,6 +29,7 @@
 #include <vector>
 
 #include "dataset.h"
+#include "footprint/base/memory/resident_bytes.h"
 #include "layer.h"
 #include "model.h"
 #include "optimizer.h"
@@ -151,17 +151,6 @@ void AddResNet18(Chain* chain) {
       .Classes("fc");
 }
 
-int64_t StatusBytes(const std::string& field) {
-  std::ifstream status("/proc/self/status");
-  std::string line;
-  while (std::getline(status, line)) {
-    if (line.compare(0, field.size(), field) == 0) {
-      return 1024 * std::atoll(line.c_str() + field.size() + 1);
-    }
-  }
-  return 0;
-}
-
 // Lets the high-water mark of the resident set begin anew.
 void ClearPeak() {
   const int file = open("/proc/self/clear_refs", O_WRONLY);
@@ -237,8 +226,9 @@ class Server {
     std::string line;
     over_ = !std::getline(std::cin, line);
     if (over_) {
-      std::printf("%lld\n",
-                  static_cast<long long>(StatusBytes("VmHWM") - begin_bytes_));
+      std::printf("%lld\n", static_cast<long long>(
+                                footprint::ReadResidentBytes().peak_bytes -
+                                begin_bytes_));
       std::fflush(stdout);
     }
     begin_ = ProcessorSeconds();
@@ -273,7 +263,7 @@ int Run(const std::string& network, int rows, int steps,
         const std::string& optimizer, bool head_only) {
   std::cout.setstate(std::ios::badbit);  // NNTrainer reports its progress there
   ClearPeak();
-  const int64_t begin_bytes = StatusBytes("VmRSS");
+  const int64_t begin_bytes = footprint::ReadResidentBytes().now_bytes;
   Batch batch(rows);
   const auto model = ml::train::createModel(
       ml::train::ModelType::NEURAL_NET,

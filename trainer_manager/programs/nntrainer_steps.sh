@@ -45,10 +45,15 @@ for library in "${LIBRARIES[@]}"; do
 done
 
 program=$BUILD/nntrainer_steps
-source=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/nntrainer_steps.cc
+programs=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+source=$programs/nntrainer_steps.cc
 if [[ ! $program -nt $source ]]; then
+  tree=$programs/../..
+  mkdir -p "$BUILD.include"
+  ln -sfn "$(realpath "$tree")" "$BUILD.include/footprint"
   c++ -std=c++17 -O2 -DMIN_CPP_VERSION=201703L -DML_API_COMMON=0 \
-    -I"$SOURCES/api" -I"$SOURCES/api/ccapi/include" -o "$program" "$source" \
+    -I"$SOURCES/api" -I"$SOURCES/api/ccapi/include" -I"$BUILD.include" \
+    -o "$program" "$source" "$tree/base/memory/resident_bytes.cc" \
     "${LIBRARIES[@]/#/$BUILD/}" -fopenmp -lopenblas -liniparser -ldl -lpthread >&2 ||
     absent "$source cannot be built with $SOURCES"
 fi
